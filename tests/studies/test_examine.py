@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -278,9 +278,9 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_samples_of_arrays_are_those_of_frames_and_deviations_belong_to_their_codes(look: lab.Examination) -> None:
     own = perfect_sample()
-    parts: list[Any] = [own.codes.to_numpy(), own.factors.to_numpy(float)]
-    std: Any = own.codes_std
-    found = lab.examine(Sample(*parts, "Arrays.", codes_std=std.to_numpy()), squares(), decode=drawn, **QUICK)
+    codes, factors, std = (cast(Any, one) for one in (own.codes.to_numpy(), own.factors.to_numpy(float), own.codes_std))
+    arrays = Sample(codes, factors, "Arrays.", codes_std=std.to_numpy())
+    found = lab.examine(arrays, squares(), decode=drawn, **QUICK)
     assert found.factors.index.tolist() == ["v1", "v2", "v3"]
     assert_exact(found.codes["kl"].to_numpy(), look.codes["kl"].to_numpy())
     refuses(InputTypeError, r"codes: expected a data frame or an array", Sample, [[1.0]], own.factors, "A list.")

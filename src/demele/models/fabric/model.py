@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import (
     Count,
+    CountOrNone,
     Fraction,
     Positive,
     Seed,
@@ -337,7 +338,7 @@ class Fabric:
         momentum: Annotated[float, between(0, 1, "[)")] = 0.9,
         weight_decay: Annotated[float, between(0, 1, "[)")] = 5e-4,
         milestones: Sequence[int] = (80, 120),
-        crop: int = 0,
+        crop: CountOrNone = 0,
         flip: bool = False,
         seed: Seed = 0,
         checkpoint: str | Path | None = None,
@@ -398,29 +399,29 @@ class Fabric:
 
         where = checked_device(device)
         feed = Feed.of(images, labels, self.spec, where)
-        n = len(images)
-        most = f"images from 2 to {n}, all there are"
-        asked = dict[str, Any](
+        n, before = len(images), self._past["training"]
+        spec = TrainingSpec(
+            fabric=self.spec.to_dict(),
+            begins=digest_of_network(self._network),
+            epoch=self._past["epoch"],
             images=images.name,
             digest=images.digest,
             labels=digest_of("labels", feed.labels),
             n=n,
-            batch=checked_whole(batch, "batch", most, inside=lambda one: 2 <= one <= n),
+            batch=checked_whole(batch, "batch", f"images from 2 to {n}, all there are", inside=lambda b: 2 <= b <= n),
             rate=rate,
             momentum=momentum,
             weight_decay=weight_decay,
             milestones=[checked_count(one, "milestones", 0) for one in milestones],
-            crop=checked_count(crop, "crop", 0),
+            crop=crop,
             flip=flip,
             seed=seed,
         )
-        before = self._past["training"]
-        now = {"begins": digest_of_network(self._network), "epoch": self._past["epoch"]}
-        same = before is not None and all(before[name] == value for name, value in asked.items())
-        if same and now["begins"] == self._digest:  # nobody has changed the weights since: it goes on
-            now = {name: before[name] for name in now}
+        if before is not None and spec.begins == self._digest:  # nobody has changed the weights since
+            same = replace(spec, begins=before["begins"], epoch=before["epoch"])
+            spec = same if same.to_dict() == before else spec  # it goes on
         content = FabricFitting(
-            TrainingSpec(fabric=self.spec.to_dict(), **now, **asked),
+            spec,
             feed,
             begins={**self._state(), "status": "running", "problem": ""},
             checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),

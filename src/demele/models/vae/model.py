@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.kinds import Count, Seed, checked, checked_count, checked_pair, checked_seed, checked_size
+from demele.core.kinds import Count, Positive, Seed, checked, checked_pair
 from demele.core.lazy import require
 from demele.core.reading import parsing, path_of
 from demele.core.seeds import rng_for
@@ -131,23 +131,29 @@ class VAE:
         from demele.models.vae.nets import checked_network, likelihood_of
         from demele.models.vae.objectives import checked_options, objective_of
 
-        self._options = checked_options(objective_of(objective), options)
-        self._objective = objective
-        self._latents = latents
         self._network = checked_network(network)
-        self._likelihood = likelihood_of(likelihood)
-        self._beta_scale = beta_scale
-        self._init = init
-        self._bounds = checked_bounds(logvar_bounds)
+        own = not isinstance(self._network, str)
+        self._model: dict[str, Any] = {
+            "objective": objective,
+            "options": checked_options(objective_of(objective), options),
+            "latents": latents,
+            "network": " and ".join(map(repr, self._network)) if own else self._network,
+            "own_networks": own,
+            "init": init,
+            "likelihood": likelihood_of(likelihood).name,
+            "beta_scale": beta_scale,
+            "logvar_bounds": checked_bounds(logvar_bounds),
+        }
         self._pair: Pair | None = None
         self._content: Mapping[str, Any] = {}
         self.run: Run | None = None
 
     def __repr__(self) -> str:
-        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        own = self._model
+        options = "".join(f", {name}={value!r}" for name, value in own["options"].items())
         state = "not fitted" if self.run is None else f"{self.run.status} after {self.run.steps} steps"
-        network = self._network if isinstance(self._network, str) else "own networks"
-        return f"VAE({self._objective!r}, latents={self._latents}, network={network!r}{options}; {state})"
+        network = "own networks" if own["own_networks"] else own["network"]
+        return f"VAE({own['objective']!r}, latents={own['latents']}, network={network!r}{options}; {state})"
 
     # Training -------------------------------------------------------------------------------------------------------
 
@@ -157,9 +163,9 @@ class VAE:
         images: ImageSet,
         *,
         steps: Count,
-        batch: int = 32,
-        lr: float = 1e-3,
-        seed: int = 0,
+        batch: Count = 32,
+        lr: Positive = 1e-3,
+        seed: Seed = 0,
         checkpoint: str | Path | None = None,
         device: str = "auto",
         threads: Count | None = 1,
@@ -250,34 +256,16 @@ class VAE:
         write_checkpoint(file, {**self._content, "model": pair.state()}, LAYOUT)
         return file
 
-    def _spec(self, images: ImageSet, *, batch: Any, lr: Any, seed: Any) -> TrainingSpec:
-        size = checked_count(batch, "batch", 1)
-        if size > len(images):
-            raise InputError(
-                "batch",
-                f"expected at most as many as there are images, {len(images)}, got {size}; take a smaller batch",
-            )
-        if size < 2 and self._objective in ("beta_tcvae", "factor_vae", "dip_vae_i", "dip_vae_ii"):
-            raise InputError("batch", f"expected at least 2 images for {self._objective}, which compares them, got 1")
-        own = not isinstance(self._network, str)
-        return TrainingSpec(
-            objective=self._objective,
-            options=self._options,
-            latents=self._latents,
-            network=" and ".join(map(repr, self._network)) if own else self._network,
-            own_networks=own,
-            init=self._init,
-            likelihood=self._likelihood.name,
-            beta_scale=self._beta_scale,
-            logvar_bounds=self._bounds,
-            images=images.name,
-            digest=images.digest,
-            n=len(images),
-            shape=[int(side) for side in images.shape],
-            batch=size,
-            lr=checked_size(lr, "lr"),
-            seed=checked_seed(seed),
-        )
+    def _spec(self, images: ImageSet, *, batch: int, lr: float, seed: int) -> TrainingSpec:
+        n, objective = len(images), self._model["objective"]
+        if batch > n:
+            problem = f"expected at most as many as there are images, {n}, got {batch}; take a smaller batch"
+            raise InputError("batch", problem)
+        if batch < 2 and objective in ("beta_tcvae", "factor_vae", "dip_vae_i", "dip_vae_ii"):
+            raise InputError("batch", f"expected at least 2 images for {objective}, which compares them, got 1")
+        shape = [int(side) for side in images.shape]
+        data: dict[str, Any] = {"images": images.name, "digest": images.digest, "n": n, "shape": shape}
+        return TrainingSpec(**self._model, **data, batch=batch, lr=lr, seed=seed)
 
     # Codes and images ------------------------------------------------------------------------------------------------
 
@@ -333,7 +321,7 @@ class VAE:
                 None,
             )
         steps = 0 if self.run is None else self.run.steps
-        told = f"{codes.capitalize()} codes of {images.name} by {self._objective}, {steps} steps."
+        told = f"{codes.capitalize()} codes of {images.name} by {self._model['objective']}, {steps} steps."
         return sample_of(mean, std, images, wanted, provenance=told)
 
     def decode(self, codes: ArrayLike) -> NDArray[np.float32]:
@@ -360,8 +348,8 @@ class VAE:
 
         pair = self._fitted()
         given = real_numbers(codes, "codes").astype(np.float32)
-        if given.ndim != 2 or given.shape[1] != self._latents:
-            raise InputError("codes", f"expected shape (n, {self._latents}), got {given.shape}")
+        if given.ndim != 2 or given.shape[1] != pair.spec.latents:
+            raise InputError("codes", f"expected shape (n, {pair.spec.latents}), got {given.shape}")
         found = [np.zeros((0, *pair.spec.shape), dtype=np.float32)]
         with computing(threads=None, device=str(pair.device), gradients=False):
             for part in batches(np.arange(len(given))):
