@@ -7,12 +7,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.core.errors import (
-    IncompatibleState,
-    InputError,
-    InputTypeError,
-    NotEnoughData,
-)
+from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
 from tests.contract.cases import CHEAP, GROUPS, small
 from tests.given import accumulated_metrics, evaluated
 from tests.refusals import refuses
@@ -78,13 +73,10 @@ def test_values_outside_the_frame_are_refused_or_counted_at_its_ends() -> None:
 
 def test_missing_annotations_are_omitted_as_from_rows() -> None:
     for names in GROUPS.values():
-        factors = FACTORS.assign(
-            size=FACTORS["size"].where(np.arange(160) % 7 > 0), light=FACTORS["light"].astype(float)
-        )
-        factors.loc[::5, "light"] = np.nan
-        of_rows = demele.evaluate(
-            demele.Codes(CODES, std=STDS), demele.Factors(factors, missing="omit"), names, options=CHEAP
-        )
+        seen = np.arange(160)
+        factors = FACTORS.assign(size=FACTORS["size"].where(seen % 7 > 0), light=FACTORS["light"].where(seen % 5 > 0))
+        given = demele.Codes(CODES, std=STDS), demele.Factors(factors, missing="omit")
+        of_rows = demele.evaluate(*given, names, options=CHEAP)
         for frame in (demele.bins.BinEdges.of(CODES, factors, missing="omit"), None):
             accumulator = demele.Accumulator(names, frame=frame, missing="omit", options=CHEAP)
             for rows in np.array_split(np.arange(160), 3):
@@ -136,17 +128,9 @@ BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
     "bound of 3": ("sap", {"bound": 3}, InputError, "bound: expected a whole number >= 4, got 3"),
     "outside": ("mig", {"outside": "ignore"}, InputError, "outside: expected 'raise' or 'clip', got 'ignore'"),
     "stream of a float": ("sap", {"stream": 0.5}, InputTypeError, "stream: expected a name or a number"),
-    "seed": ("sap", {"seed": -1}, InputError, "seed"),
-    "bins": ("mig", {"bins": 1}, InputError, "bins"),
-    "options": ("mig", {"options": {"mig": {"binz": 3}}}, InputError, "binz"),
     "frame": ("mig", {"frame": CODES}, InputTypeError, r"frame: expected a BinEdges, got DataFrame.*BinEdges\.of"),
     "bins that look": ("mig", {"frame": FRAME, "bins": "adaptive"}, InputError, "looks at the values"),
-    "kinds against the frame": (
-        "mig",
-        {"frame": FRAME, "kinds": {"light": "continuous"}},
-        InputError,
-        "kinds: factor 'light' is categorical in the frame, got 'continuous'",
-    ),
+    "other kinds": ("mig", {"frame": FRAME, "kinds": {"light": "continuous"}}, InputError, "'light' is categorical in"),
     "kinds of nothing": ("mig", {"frame": FRAME, "kinds": {"lite": "continuous"}}, InputError, "unknown factor"),
     "reg_dim": ("mig", {"frame": FRAME, "reg_dim": [0, 1]}, InputError, "reg_dim: expected one code for each of the 3"),
 }
@@ -212,29 +196,24 @@ def test_one_row_says_nothing() -> None:
         refuses(NotEnoughData, r"none of them varies|at least 2 rows", accumulator.compute)
 
 
-MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "metrics": ({}, {"metrics": ["mig", "irs"]}, r"differ in metrics \(.*'sap'.*'irs'|'irs'.*'sap'"),
-    "reg_dim": ({}, {"reg_dim": [0, 1, 2]}, "differ in reg_dim"),
-    "outside": ({}, {"outside": "clip"}, "differ in outside"),
-    "no frame": ({}, {"frame": None}, "differ in kinds|other frames"),
-    "frame of other ranges": ({}, {"frame": demele.bins.BinEdges.of(CODES * 2, FACTORS)}, "other frames"),
-    "frame of other kinds": (
-        {},
-        {"frame": demele.bins.BinEdges.of(CODES, FACTORS, kinds={"light": "continuous"})},
-        "kinds",
-    ),
-    "stream": ({}, {"stream": 0}, "both saw rows of the stream '0'"),
+MERGES: dict[str, tuple[dict[str, Any], str]] = {
+    "metrics": ({"metrics": ["mig", "irs"]}, r"differ in metrics \(.*'sap'.*'irs'|'irs'.*'sap'"),
+    "reg_dim": ({"reg_dim": [0, 1, 2]}, "differ in reg_dim"),
+    "outside": ({"outside": "clip"}, "differ in outside"),
+    "no frame": ({"frame": None}, "differ in kinds|other frames"),
+    "frame of other ranges": ({"frame": demele.bins.BinEdges.of(CODES * 2, FACTORS)}, "other frames"),
+    "other kinds": ({"frame": demele.bins.BinEdges.of(CODES, FACTORS, kinds={"light": "continuous"})}, "kinds"),
+    "stream": ({"stream": 0}, "both saw rows of the stream '0'"),
 }
 
 
 def test_what_does_not_merge() -> None:
     for case in MERGES:
-        one, other, words = MERGES[case]
-        common: dict[str, Any] = {"metrics": ["mig", "sap"], "frame": FRAME, "stream": 0}
-        first = demele.Accumulator(**{**common, **one}).update(CODES, FACTORS)
-        settings = {**common, "stream": 1, **other}
+        other, words = MERGES[case]
+        common: dict[str, Any] = {"metrics": ["mig", "sap"], "frame": FRAME}
+        first = demele.Accumulator(**common, stream=0).update(CODES, FACTORS)
         codes = CODES * 2 if case == "frame of other ranges" else CODES
-        second = demele.Accumulator(**settings).update(codes, FACTORS)
+        second = demele.Accumulator(**{**common, "stream": 1, **other}).update(codes, FACTORS)
         for a, b in ((first, second), (second, first)):
             held = a.to_bytes(), b.to_bytes()
             refuses(IncompatibleState, words, a.merge, b)
@@ -257,10 +236,7 @@ BAD_STDS: dict[str, tuple[Any, str]] = {
     "none": (None, "codes_std: rmig needs the standard deviations"),
     "a column less": (STDS[:, :3], r"codes_std: expected the shape of codes, \(160, 4\), got \(160, 3\)"),
     "a row less": (STDS[:159], r"codes_std: expected the shape of codes, \(160, 4\), got \(159, 4\)"),
-    "negative": (
-        np.where(np.arange(160)[:, None] == 9, -0.1, STDS),
-        "codes_std: .* negative one in column 'z1', .* row 9",
-    ),
+    "negative": (np.where(np.arange(160)[:, None] == 9, -0.1, STDS), "codes_std: .* negative .* 'z1', .* row 9"),
     "NaN": (np.where(np.arange(160)[:, None] == 9, np.nan, STDS), "codes_std: 1 non-finite"),
 }
 

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import demele
+from demele import bins
 from demele.bins import BinEdges
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_pair
@@ -22,8 +22,8 @@ from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 CODES, FACTORS, _ = small()
-FRAME = demele.bins.BinEdges.of(CODES, FACTORS)
-EDGES = demele.bins.BinEdges.fixed({"z1": (-1, 1), "z2": (0, 10)}, {"kind": ["a", "b", "c"], "size": (0.0, 1.0)})
+FRAME = BinEdges.of(CODES, FACTORS)
+EDGES = BinEdges.fixed({"z1": (-1, 1), "z2": (0, 10)}, {"kind": ["a", "b", "c"], "size": (0.0, 1.0)})
 
 #: Factors of every kind, whose kinds parts of a few rows would often find to be others.
 RNG = np.random.default_rng(5)
@@ -45,8 +45,8 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def framed(factors: Any, **keywords: Any) -> demele.bins.BinEdges:
-    return demele.bins.BinEdges.of(np.arange(len(factors), dtype=float)[:, None], factors, **keywords)
+def framed(factors: Any, **keywords: Any) -> BinEdges:
+    return BinEdges.of(np.arange(len(factors), dtype=float)[:, None], factors, **keywords)
 
 
 # Of data -------------------------------------------------------------------------------------------------------------
@@ -64,11 +64,9 @@ def test_a_frame_of_data_is_what_an_evaluation_reads() -> None:
     assert FRAME.kinds == {"size": "continuous", "shape": "categorical", "light": "categorical"}
 
 
-@pytest.mark.parametrize(
-    "rule", [demele.bins.EqualWidth(7), demele.bins.EqualFrequency(5), demele.bins.Adaptive()], ids=repr
-)
+@pytest.mark.parametrize("rule", [bins.EqualWidth(7), bins.EqualFrequency(5), bins.Adaptive()], ids=repr)
 def test_bins_are_those_of_an_evaluation(rule: Any) -> None:
-    frame = demele.bins.BinEdges.of(CODES, FACTORS, bins=rule)
+    frame = BinEdges.of(CODES, FACTORS, bins=rule)
     of_codes, of_factors = column_bins(*read_pair(CODES, FACTORS), rule)
     binned = frame.bins(rule)
     for mine, theirs in zip((*binned.codes, *binned.factors), (*of_codes, *of_factors), strict=True):
@@ -79,12 +77,12 @@ def test_bins_are_those_of_an_evaluation(rule: Any) -> None:
 
 
 def test_bins_may_be_a_number_edges_or_several_rules() -> None:
-    assert demele.bins.BinEdges.of(CODES, FACTORS, bins=5).bins(demele.bins.EqualWidth(5)).n_levels == (5, 3, 2)
-    rules = [demele.bins.EqualFrequency(3), demele.bins.EqualFrequency(4)]
-    frame = demele.bins.BinEdges.of(CODES, FACTORS, bins=rules)
+    assert BinEdges.of(CODES, FACTORS, bins=5).bins(bins.EqualWidth(5)).n_levels == (5, 3, 2)
+    rules = [bins.EqualFrequency(3), bins.EqualFrequency(4)]
+    frame = BinEdges.of(CODES, FACTORS, bins=rules)
     assert [frame.bins(rule).n_levels[0] for rule in rules] == [3, 4]
-    edges = demele.bins.Edges((-9.0, 0.5, 9.0))
-    assert demele.bins.BinEdges.of(CODES, FACTORS, bins=edges).bins(edges).n_levels[0] == 2
+    edges = bins.Edges((-9.0, 0.5, 9.0))
+    assert BinEdges.of(CODES, FACTORS, bins=edges).bins(edges).n_levels[0] == 2
 
 
 def test_reading_gives_the_coding_of_an_evaluation() -> None:
@@ -109,10 +107,8 @@ SOURCES: dict[str, Any] = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_batches_of_any_source_read_alike(source: str) -> None:
-    expected, found = (
-        read_batch(FRAME, CODES, FACTORS),
-        read_batch(FRAME, SOURCES[source](CODES), SOURCES[source](FACTORS)),
-    )
+    expected = read_batch(FRAME, CODES, FACTORS)
+    found = read_batch(FRAME, SOURCES[source](CODES), SOURCES[source](FACTORS))
     assert_exact(found.codes, expected.codes)
     for mine, theirs in zip(found.factors, expected.factors, strict=True):
         assert_exact(mine, theirs)
@@ -120,7 +116,7 @@ def test_batches_of_any_source_read_alike(source: str) -> None:
 
 def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
     factors = FACTORS[["size", "light"]]
-    frame = demele.bins.BinEdges.of(CODES.to_numpy(), factors.to_numpy())
+    frame = BinEdges.of(CODES.to_numpy(), factors.to_numpy())
     assert frame.codes == ("z1", "z2", "z3", "z4")
     assert_exact(read_batch(frame, CODES, factors).codes, CODES)
 
@@ -150,24 +146,24 @@ def test_parts_of_other_kinds_ask_for_kinds() -> None:
 
 
 def test_frames_of_other_columns_do_not_merge() -> None:
-    refuses(IncompatibleState, "other columns", FRAME.merge, demele.bins.BinEdges.of(CODES.iloc[:, :3], FACTORS))
-    refuses(IncompatibleState, "other columns", FRAME.merge, demele.bins.BinEdges.of(CODES, FACTORS.iloc[:, :2]))
+    refuses(IncompatibleState, "other columns", FRAME.merge, BinEdges.of(CODES.iloc[:, :3], FACTORS))
+    refuses(IncompatibleState, "other columns", FRAME.merge, BinEdges.of(CODES, FACTORS.iloc[:, :2]))
     with pytest.raises(IncompatibleState, match=r"edges from values \(bins=\.\.\.\)"):
-        FRAME.merge(demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(4)))
+        FRAME.merge(BinEdges.of(CODES, FACTORS, bins=bins.EqualFrequency(4)))
 
 
 # As a value ----------------------------------------------------------------------------------------------------------
 
 
 def test_frames_are_values() -> None:
-    again = demele.bins.BinEdges.of(CODES, FACTORS)
+    again = BinEdges.of(CODES, FACTORS)
     others = [
-        demele.bins.BinEdges.of(CODES * 2, FACTORS),
-        demele.bins.BinEdges.of(CODES.rename(columns={"first": "other"}), FACTORS),
-        demele.bins.BinEdges.of(CODES, FACTORS, kinds={"light": "continuous"}),
-        demele.bins.BinEdges.of(CODES, FACTORS, missing="omit"),
-        demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(4)),
-        demele.bins.BinEdges.of(CODES, FACTORS, bins=demele.bins.EqualFrequency(5)),
+        BinEdges.of(CODES * 2, FACTORS),
+        BinEdges.of(CODES.rename(columns={"first": "other"}), FACTORS),
+        BinEdges.of(CODES, FACTORS, kinds={"light": "continuous"}),
+        BinEdges.of(CODES, FACTORS, missing="omit"),
+        BinEdges.of(CODES, FACTORS, bins=bins.EqualFrequency(4)),
+        BinEdges.of(CODES, FACTORS, bins=bins.EqualFrequency(5)),
     ]
     assert again == FRAME
     assert hash(again) == hash(FRAME)
@@ -198,26 +194,26 @@ BAD_FIXED: dict[str, tuple[Any, Any, str]] = {
 def test_what_cannot_be_stated() -> None:
     for case in BAD_FIXED:
         ranges, factors, words = BAD_FIXED[case]
-        refuses(InputError, words, demele.bins.BinEdges.fixed, ranges, factors)
+        refuses(InputError, words, BinEdges.fixed, ranges, factors)
 
 
 def test_what_no_frame_is_made_of() -> None:
-    refuses(InputError, "codes and factors: expected the same number of", demele.bins.BinEdges.of, CODES, FACTORS[:9])
+    refuses(InputError, "codes and factors: expected the same number of", BinEdges.of, CODES, FACTORS[:9])
     with pytest.raises(InputError, match="1 missing annotation in column 'size'"):
-        demele.bins.BinEdges.of(CODES, FACTORS.assign(size=[np.nan, *range(159)]))
-    refuses(NotEnoughData, "at least 2 rows, got none", demele.bins.BinEdges.of, CODES[:0], FACTORS[:0])
-    refuses(InputError, "missing: expected 'raise' or 'omit'", demele.bins.BinEdges.of, CODES, FACTORS, missing="drop")
+        BinEdges.of(CODES, FACTORS.assign(size=[np.nan, *range(159)]))
+    refuses(NotEnoughData, "at least 2 rows, got none", BinEdges.of, CODES[:0], FACTORS[:0])
+    refuses(InputError, "missing: expected 'raise' or 'omit'", BinEdges.of, CODES, FACTORS, missing="drop")
     with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
-        demele.bins.BinEdges.fixed([(0, 1)], [(0.0, 1.0)], missing="drop")  # type: ignore[arg-type]
+        BinEdges.fixed([(0, 1)], [(0.0, 1.0)], missing="drop")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="kinds: unknown factor 'shpe'"):
-        demele.bins.BinEdges.of(CODES, FACTORS, kinds={"shpe": "categorical"})
-    refuses(InputTypeError, "bins: expected a number", lambda: demele.bins.BinEdges.of(CODES, FACTORS, bins=object()))
-    refuses(InputError, "same labels in another order", demele.bins.BinEdges.of, CODES, FACTORS[::-1])
+        BinEdges.of(CODES, FACTORS, kinds={"shpe": "categorical"})
+    refuses(InputTypeError, "bins: expected a number", lambda: BinEdges.of(CODES, FACTORS, bins=object()))
+    refuses(InputError, "same labels in another order", BinEdges.of, CODES, FACTORS[::-1])
 
 
 def test_edges_that_look_at_values_need_them() -> None:
-    refuses(InputError, r"EqualFrequency\(bins=5\) looks at the", lambda: FRAME.bins(demele.bins.EqualFrequency(5)))
-    refuses(InputError, "do not lie within the edges", FRAME.bins, demele.bins.Edges((0.0, 0.1)))
+    refuses(InputError, r"EqualFrequency\(bins=5\) looks at the", lambda: FRAME.bins(bins.EqualFrequency(5)))
+    refuses(InputError, "do not lie within the edges", FRAME.bins, bins.Edges((0.0, 0.1)))
 
 
 # Batches that do not fit ----------------------------------------------------------------------------------------------
@@ -239,8 +235,8 @@ BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
     "a factor less": (GOOD_CODES, GOOD_FACTORS[["kind"]], "factors: expected the 2 columns.*'size' is missing"),
     "another factor": (
         GOOD_CODES,
-        GOOD_FACTORS.rename(columns={"size": "weight"}),
-        "factors: .*'size' is missing, 'weight' is not among them",
+        factors_with().set_axis(["kind", "x"], axis=1),
+        "factors: .*'size' is missing, 'x' is",
     ),
     "a factor more": (GOOD_CODES, factors_with(more=1), "factors: expected the 2 columns .*; got 3, 'more' is not"),
     "other rows": (GOOD_CODES, GOOD_FACTORS[:2], "got 3 rows of codes and 2 rows of factors"),
@@ -248,33 +244,13 @@ BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
     "code of NaN": (codes_with(z2=[1, np.nan, 2]), GOOD_FACTORS, "codes: 1 non-finite .* column 'z2', first at row 1"),
     "code of words": (codes_with(z1=["a", "b", "c"]), GOOD_FACTORS, "codes: expected real numbers in column 'z1'"),
     "code outside": (codes_with(z2=[0, 11, 12]), GOOD_FACTORS, r"codes: 2 values .* first 11 in column 'z2' at row 1"),
-    "factor outside": (
-        GOOD_CODES,
-        factors_with(size=[0, 0, 2]),
-        "factors: 1 values .* first 2 in column 'size' at row 2",
-    ),
+    "factor outside": (GOOD_CODES, factors_with(size=[0, 0, 2]), "factors: 1 values .* 2 in column 'size' at row 2"),
     "factor of inf": (GOOD_CODES, factors_with(size=[0, np.inf, 1]), "factors: 1 infinite value in column 'size'"),
-    "factor of words": (
-        GOOD_CODES,
-        factors_with(size=["a", "b", "a"]),
-        "column 'size' .* continuous but holds classes",
-    ),
-    "missing number": (
-        GOOD_CODES,
-        factors_with(size=[0, np.nan, np.nan]),
-        "factors: 2 missing .* 'size', first at row 1",
-    ),
+    "factor of words": (GOOD_CODES, factors_with(size=["a", "b", "a"]), "'size' .* continuous but holds classes"),
+    "missing number": (GOOD_CODES, factors_with(size=[0, None, None]), "factors: 2 missing .* 'size', first at row 1"),
     "missing class": (GOOD_CODES, factors_with(kind=["a", "b", None]), "factors: 1 missing .* 'kind', first at row 2"),
-    "unknown class": (
-        GOOD_CODES,
-        factors_with(kind=["a", "x", "y"]),
-        "'kind' .* holds 2 classes .* first 'x' at row 1",
-    ),
-    "numbers for classes": (
-        GOOD_CODES,
-        factors_with(kind=[1, 2, 3]),
-        "'kind' .* holds 3 classes .* first '1' at row 0",
-    ),
+    "unknown class": (GOOD_CODES, factors_with(kind=["a", "x", "y"]), "'kind' .* 2 classes .* first 'x' at row 1"),
+    "numbers for classes": (GOOD_CODES, factors_with(kind=[1, 2, 3]), "'kind' .* 3 classes .* first '1' at row 0"),
     "nothing": (None, GOOD_FACTORS, "codes: expected a table"),
     "one dimension": (np.zeros(3), GOOD_FACTORS, "codes: expected 2 dimensions"),
 }
@@ -303,19 +279,18 @@ def test_clipping_moves_values_to_the_ends_counts_them_and_keeps_what_they_were(
 
 
 def test_missing_annotations_have_a_code_of_their_own() -> None:
-    rows = read_batch(
-        replace(EDGES, missing="omit"), GOOD_CODES, factors_with(kind=[None] * 3, size=[np.nan, 0.5, np.nan])
-    )
+    omitting = replace(EDGES, missing="omit")
+    rows = read_batch(omitting, GOOD_CODES, factors_with(kind=[None] * 3, size=[np.nan, 0.5, np.nan]))
     assert_exact(rows.factors[0], [-1, -1, -1])
     assert_exact(rows.factors[1], [np.nan, 0.5, np.nan])
-    codes, factors = replace(EDGES, missing="omit").bins(demele.bins.EqualWidth(4)).cut(rows)
+    codes, factors = omitting.bins(bins.EqualWidth(4)).cut(rows)
     assert_exact(codes, [[2, 3, 3], [0, 0, 3]])
     assert_exact(factors, [[3, 3, 3], [4, 2, 4]])
 
 
 def test_tables_that_no_memory_holds_are_refused() -> None:
-    frame = demele.bins.BinEdges.fixed([(0, 1)] * 100, {"v": list(range(300_000))})
-    refuses(InputError, r"tables of .* entries are too large.*'v' has", lambda: frame.bins(demele.bins.EqualWidth(10)))
+    frame = BinEdges.fixed([(0, 1)] * 100, {"v": list(range(300_000))})
+    refuses(InputError, r"tables of .* entries are too large.*'v' has", lambda: frame.bins(bins.EqualWidth(10)))
 
 
 def test_kinds_that_were_given_stay() -> None:

@@ -118,20 +118,16 @@ def forged(data: bytes, change: Any) -> bytes:
     return MAGIC + checksum(body) + body
 
 
-def first_rows(header: dict[str, Any]) -> Any:
-    return header["sample"]["rows"]
-
-
 FORGERIES = {
     "no columns": lambda header: header.update(columns=None),
     "no counts": lambda header: header.update(states=[]),
     "no sample": lambda header: header.update(sample=None),
     "fewer rows than a stream has": lambda header: header["sample"]["streams"][0].__setitem__(1, 5),
     "rows of no stream": lambda header: header["sample"]["streams"].clear(),
-    "a column of another length": lambda header: first_rows(header)["columns"].__setitem__(
-        0, header["states"][0]["annotated"]
+    "too few columns": lambda header: header["sample"]["rows"]["columns"].pop(),
+    "a column of another length": lambda header: header["sample"]["rows"].update(
+        columns=[header["states"][0]["annotated"], *header["sample"]["rows"]["columns"][1:]]
     ),
-    "too few columns": lambda header: first_rows(header)["columns"].pop(),
     "tables of other bins": lambda header: header["states"][0].update({"table 0": header["states"][0]["table 2"]}),
     "a table too few": lambda header: header["states"][0].pop("table 1"),
     "pairs of factors that are not there": lambda header: header["states"][0].update({"pair 7 7": 0}),
@@ -231,6 +227,14 @@ def changed(**parts: Any) -> dict[str, Any]:
     return {**FRAMES["stated"].to_dict(), **parts}
 
 
+def factor(**parts: Any) -> dict[str, Any]:
+    return changed(factors=[{"name": "v", **parts}])
+
+
+def edges(**rule: Any) -> dict[str, Any]:
+    return changed(exact=[{"bins": rule, "codes": [], "factors": []}])
+
+
 def test_what_is_no_frame_is_refused() -> None:
     plain_cases: Any = [
         (3, "frame: expected the mapping that BinEdges.to_dict returns, got int"),
@@ -241,21 +245,12 @@ def test_what_is_no_frame_is_refused() -> None:
         (changed(codes={"names": ["z"], "low": [2], "high": [1]}), "with low not above high"),
         (changed(codes={"names": ["z"], "low": [0], "high": [float("nan")]}), "finite ranges"),
         (changed(factors=[]), "a factor, got 0 factors"),
-        (
-            changed(factors=[{"name": "v", "kind": "ordinal", "low": 0, "high": 1}]),
-            "'continuous' or 'categorical', got",
-        ),
-        (
-            changed(factors=[{"name": "v", "kind": "continuous", "low": 2, "high": 1}]),
-            "a finite range, .*of factor 'v'",
-        ),
-        (changed(factors=[{"name": "v", "kind": "categorical", "levels": []}]), "or a level, of factor 'v'"),
+        (factor(kind="ordinal", low=0, high=1), "'continuous' or 'categorical', got"),
+        (factor(kind="continuous", low=2, high=1), "a finite range, .*of factor 'v'"),
+        (factor(kind="categorical", levels=[]), "or a level, of factor 'v'"),
         (changed(missing="drop"), "missing is 'raise' or 'omit', got 'drop'"),
-        (
-            changed(exact=[{"bins": {"rule": "EqualFrequency", "bins": 3}, "codes": [], "factors": []}]),
-            "expected edges under EqualFrequency.* of 1 codes and 2 factors, got 0 and 0",
-        ),
-        (changed(exact=[{"bins": {"rule": "os.system"}, "codes": [], "factors": []}]), "unknown option os.system"),
+        (edges(rule="EqualFrequency", bins=3), "edges under EqualFrequency.* of 1 codes and 2 factors, got 0 and 0"),
+        (edges(rule="os.system"), "unknown option os.system"),
     ]
     for plain, message in plain_cases:
         refuses(demele.errors.InputError, message, demele.bins.BinEdges.from_dict, plain)
