@@ -152,7 +152,7 @@ def test_half_of_the_error_is_kept_for_the_noise(kind: str) -> None:
     inner = score_interval(accuracy.successes, accuracy.trials, level=0.95)
     assert accuracy.corrected.low <= inner[0] - high
     assert_close(accuracy.corrected.high, inner[1] - low, ROUNDING)
-    assert any("shared evenly" in text for text in found.assumptions)
+    assert any("share the error" in text for text in found.assumptions)
     # The truth lies within all bounds.
     exact = assess(predictions, labels, true_labels=true)
     for one, known in zip(found, exact, strict=True):

@@ -241,10 +241,8 @@ def _next(result: "Judgement") -> str:
     if not result.next_labels:
         return ""
     if result.next_labels > result.n:
-        return (
-            f"If the estimates are right, human scores of all {result.n:,} rows do not decide; "
-            "the intervals allow larger differences, which more human scores can show"
-        )
+        told = f"If the estimates are right, human scores of all {result.n:,} rows do not decide"
+        return f"{told}; larger differences are possible, which more human scores can show"
     same = " for all systems" if result.gate is None and result.compared < result.audited else ""
     more = f"score {count(result.next_labels - result.compared, 'more row')} at random{same}"
     return f"About {rows} with human scores, of {result.n:,}, would decide if the estimates stay; {more}"

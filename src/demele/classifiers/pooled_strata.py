@@ -323,14 +323,9 @@ def pooled_strata(
         wider = n_groups / (n_groups - 1) * together / np.where(alone > 0, alone, 1.0)
         effect = np.where(alone > 0, np.maximum(wider, 1.0), 1.0)
 
-    parts: dict[str, Any] = {
-        "share": share,
-        "audited": audited,
-        "effective": sums / unseen,
-        "mean": mean,
-        "squares": squares,
-    }
-    parts |= {"centre": centre, "spread": total(squared * (x - at(centre)) ** 2), "least": least, "most": most}
+    parts: dict[str, Any] = {"share": share, "audited": audited, "effective": sums / unseen, "mean": mean}
+    parts |= {"squares": squares, "centre": centre, "least": least, "most": most}
+    parts["spread"] = total(squared * (x - at(centre)) ** 2)
     left = np.ones((m, count)) if population else 1 - audited / np.maximum(size_of, 1)
     return PooledStrata(
         **{name: part.reshape(*lead, -1) for name, part in parts.items()},

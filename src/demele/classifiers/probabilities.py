@@ -201,11 +201,8 @@ def auc(
         *_, left = kept_share(contamination, "contamination")
         scaled = 0.5 + (observed.values - 0.5) / left
         known = Values(scaled, observed.covariance / left**2, method="DeLong, bias known", kind="shifted")
-        assumptions = (
-            "Label errors are independent of the score, given the true class; these labels cannot show it. Errors that "
-            "follow the score raise the given area.",
-            "The shares of wrong labels are exact.",
-        )
+        independent = "Label errors are independent of the score, given the true class; others raise the given area."
+        assumptions = (independent, "The shares of wrong labels are exact.")
     elif noise is not None:
         wrong = int(checked_rate(noise, "noise", "the labels") * n + 1e-9)
         ends = np.array([worst_areas(column, y, wrong) for column in table])
@@ -394,10 +391,7 @@ def probability_loss(
         if not np.isfinite(backward).all():
             raise InputError("most", "a probability is 0, so the log loss of another label is infinite; give `most`")
         known = mean_values(backward[:, np.arange(n), places], "t, backward correction", "shifted")
-        assumptions = (
-            "The matrix is exact, and label errors are independent of the probabilities, given the true class; these "
-            "labels cannot show it.",
-        )
+        assumptions = ("The matrix is exact; label errors are independent of the probabilities, given the true class.",)
     elif noise is not None:
         if not np.isfinite(table).all() or (loss == "log" and most is None):
             raise InputError("most", "the log loss has no bound: give the largest loss of a row as `most`")

@@ -164,17 +164,11 @@ def _of_matrix(noise: TransitionMatrix, given: Counts, tail: float) -> _Limits:
     by_true, joint = most * mistakes.sum(axis=1), most[:, None] * mistakes
     pairs = max(k * (k - 1), 1)
     if found is None:
-        warn_user(
-            "noise: no proportions of classes explain the labels with this matrix, so they were left open and the "
-            "limits are wide; is the matrix of this data, with its classes in the order of the labels? It may be "
-            "transposed: rows are true classes, P(given | true)",
-            OutOfDomainWarning,
-        )
-    assumptions = (
-        "each label is drawn by the probabilities of the transition matrix, independently between instances; "
-        f"realised numbers of mistakes vary around the expected ones (limits at {1 - tail:g})",
-        *(() if found else ("no class proportions explain the labels with this matrix: it may be transposed",)),
-    )
+        message = "noise: no proportions of classes explain the labels with this matrix, so limits are wide; is it of "
+        message += "this data? It may be transposed: rows are true classes, P(given | true)"
+        warn_user(message, OutOfDomainWarning)
+    told = f"each label is drawn by the transition matrix, independently of the others (limits at {1 - tail:g})"
+    assumptions = told, *(() if found else ("no class proportions explain the labels: it may be transposed",))
     return (
         int(_binomial_limit(n, np.array(rate), tail / 4)),
         _binomial_limit(n, by_given, tail / 6 / k),
@@ -209,11 +203,9 @@ def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> _Limits:
         by_true = limit(n, noise.n, mistakes.sum(axis=1), tail / 6 / k)
         wrong = int(limit(n, noise.n, noise.wrong, tail / 2))
     else:
-        warn_user(
-            "noise: the sample's given labels are distributed otherwise than those judged, so it was read as a random "
-            "sample within each given label only; was it drawn uniformly, and are its rows true classes?",
-            OutOfDomainWarning,
-        )
+        message = "noise: the sample's labels are distributed otherwise than those judged, and read as one of each; "
+        message += "was it drawn uniformly, and are its rows true classes?"
+        warn_user(message, OutOfDomainWarning)
     whole = within and noise.n == n
     of = "these instances" if within else "the source of these instances"
     uniform = f"the {noise.n} instances counted are a uniform random sample of {of}, with right true labels"

@@ -366,9 +366,7 @@ class TransitionMatrix(SquareTable):
         if shares.shape != (self.k,):
             raise InputError("priors", f"expected {self.k} proportions, one per true class, got shape {shares.shape}")
         if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= SUM_TOLERANCE):
-            raise InputError(
-                "priors", f"expected proportions that sum to 1, got sum {shares.sum():g}, or one is below 0"
-            )
+            raise InputError("priors", f"expected proportions >= 0 that sum to 1, got sum {shares.sum():g}")
         return float(shares @ (1 - np.diag(self.probabilities)))
 
 
@@ -501,14 +499,8 @@ class TransitionCounts(SquareTable):
             np.where(sizes > 0, end, open_)
             for end, open_ in zip(exact_interval(wrong, sizes, level=level), (0.0, 1.0), strict=True)
         )
-        columns = {
-            "instances": sizes,
-            "wrong": wrong,
-            "share_wrong": proportion(wrong, sizes),
-            "low": low,
-            "high": high,
-        }
-        return pd.DataFrame(columns, index=pd.Index(self._words.classes, name="true"))
+        columns = {"instances": sizes, "wrong": wrong, "share_wrong": proportion(wrong, sizes), "low": low}
+        return pd.DataFrame(columns | {"high": high}, index=pd.Index(self._words.classes, name="true"))
 
     @checked
     def to_matrix(self, *, empty: Literal["raise", "right"] = "raise") -> TransitionMatrix:

@@ -179,10 +179,7 @@ def _worst(result: "PerturbationTest") -> Section:
         wide = max((case.image.shape[1] for case in found.worst), default=1) * 3
         pictures = Images(f"Worst images of {name(found.name)}", shown, max(1, _WIDE // wide))
         panels |= {name(found.name): [pictures]} if shown else {}
-    says = (
-        "Left: the image. Middle: its map, orange for the class and blue against it. Right: the image without the half "
-        "of its regions that the map calls most important. The number is the difference to random order."
-    )
+    says = "Left: the image; middle: its map, orange for the class; right: without the half that it ranks first."
     return Section("Data", [says, Choice("Map", panels), smaller])
 
 

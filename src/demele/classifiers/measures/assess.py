@@ -61,7 +61,8 @@ CLASS_MEASURES = ("precision", "recall", "f1")
 STEPS = 33
 #: Classes with fewer labelled instances are named: their recall and F1 say little.
 SMALL_CLASS = 20
-#: What is assumed first, instead of instances, where rows come in groups.
+#: What is assumed first, of instances, or of groups of them.
+_ROWS_DRAWN = "The instances are a random sample of those that the classifier is for."
 _GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
 
 
@@ -147,10 +148,7 @@ class _Assessed:
     observed ones, and which intervals follow. What is not known is NaN.
     """
 
-    assumptions: tuple[str, ...] = (
-        "The instances are a random sample of those that the classifier is for.",
-        ALL_CORRECT,
-    )
+    assumptions: tuple[str, ...] = (_ROWS_DRAWN, ALL_CORRECT)
     notes: tuple[Note, ...] = ()
     kind, method = "", "score"
     audit: CodedAudit | None = None
@@ -254,12 +252,8 @@ class _TrueLabels(_Assessed):
         super().__init__(data, level, groups)
         known = data.relabelled(coded_like(true_labels, data, "true_labels"))
         self.correct = ConfusionCounts(table_of(known), data.vocabulary.classes, "true")
-        self.assumptions = (
-            self.assumptions[0],
-            "The true labels are true.",
-            "The bias is that of these instances, taken as a constant; the shifted interval keeps the width of the "
-            "observed one.",
-        )
+        same = "The bias is that of these instances, a constant; the shifted interval keeps the observed width."
+        self.assumptions = (_ROWS_DRAWN, "The true labels are true.", same)
         wrong = 1 - float(proportion(np.count_nonzero(known.labels == data.labels), data.n))
         message = f"{wrong:.2%} of the given labels are wrong; with true labels for every row, a classifier "
         message += "is best assessed against these directly: pass them as `labels`"
@@ -288,10 +282,7 @@ class _Bounded(_Assessed):
         known = tuple(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in self.budget.assumptions)
         if self.budget.level is not None:
             self.inner = 1 - tail
-            known += (
-                f"The numbers of wrong labels hold with a confidence of {1 - tail:.4g}: the error of {1 - level:.4g} "
-                f"is shared evenly between them and the sampling of instances (score intervals at {1 - tail:.4g}).",
-            )
+            known += (f"These limits and the score intervals share the error: each holds at {1 - tail:.4g}.",)
         message = f"at most {self.budget.wrong} of {data.n} labels are assumed to be wrong"
         notes = [Note(code="wrong-labels", message=message)]
         if self.budget.out_of_domain:
@@ -303,16 +294,14 @@ class _Bounded(_Assessed):
         if groups is not None:
             message = "rows of a group count as one here; precision, recall and F1 have no corrected interval"
             notes.append(Note(code="groups-as-rows", message=message))
-        self.assumptions, self.notes = (self.assumptions[0], *known), tuple(notes)
+        self.assumptions, self.notes = (_ROWS_DRAWN, *known), tuple(notes)
 
     def _prove(self, data: Labelled, audit: CodedAudit) -> Note:
         """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
         found, budget = confusion_counts(audit.labels, data.labels[audit.rows], data.k), self.budget
         np.fill_diagonal(found, 0)
         if found.sum() > budget.wrong:
-            raise InputError(
-                "noise", f"allows {budget.wrong} wrong labels, not {found.sum()} as the audit shows; raise it"
-            )
+            raise InputError("noise", f"allows {budget.wrong} wrong labels, the audit shows {found.sum()}; allow more")
         labels = data.labels.copy()
         labels[audit.rows] = audit.labels
         known = data.relabelled(labels)
@@ -389,7 +378,7 @@ class _Audited(_Assessed):
             "stratified": "at random, some among all rows and others among a part of them,",
         }[audit.design]
         self.assumptions = (
-            self.assumptions[0],
+            _ROWS_DRAWN,
             f"The {audit.k} audited rows were drawn {drawn}, independent of the expert's answers.",
             expert_words(expert_error),
             *audit.assumed(data.labels),

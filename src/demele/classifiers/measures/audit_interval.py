@@ -311,10 +311,9 @@ def unseen_notes(
     if audit.design == "weighted" or not now.high - now.low > WIDE or said.mean() > RARE:
         return ()
     if audit.within is None:
-        message = (
-            f"the recall of {name!r} is between {now}: {said[audit.rows].sum()} of {said.sum():,} rows that a label "
-        )
-        message += "or a prediction calls so were audited. Draw half of the rows among these (`draw_audit(within=)`)"
+        called, seen = f"{said.sum():,} rows that a label or a prediction calls so", said[audit.rows].sum()
+        message = f"the recall of {name!r} is between {now}: of {called}, {seen} were audited. "
+        message += "Draw half of the rows among these (`draw_audit(within=)`)"
     else:
         rest, drawn = audit.strata[-1]
         if audit.unseen < 1 or said[rest].any() or (audit.labels[drawn] == of).any():

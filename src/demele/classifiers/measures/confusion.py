@@ -360,11 +360,9 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     if not weak.size:
         return ()
     names = tuple(data.names[model] for model in weak)
-    text = (
-        f"always predicting {name!r} would agree with {share:.2%} of the given labels: {shown(names)} "
-        f"{'is' if len(names) == 1 else 'are'} not shown to do better; if that surprises, check that predictions and "
-        "labels have the same rows in the same order, and classes of the same meaning"
-    )
+    verb, share_of = "is" if len(names) == 1 else "are", f"{share:.2%} of the given labels"
+    text = f"always predicting {name!r} would agree with {share_of}: {shown(names)} {verb} not shown to do better; if "
+    text += "that surprises, check that rows, and classes, of predictions and labels are the same"
     return (Note(code="largest-class", message=text, subject=names, severity="warning"),)
 
 

@@ -158,9 +158,8 @@ def _assessment_headline(result: "Assessment") -> str:
     if one.corrected is None:
         return f"The observed accuracy is {observed} on {count(result.n, 'row')}."
     right = ends(one.corrected)
-    return (
-        f"The accuracy on true labels is in {written(right, f'percent.{digits_for([right])}')}; observed: {observed}."
-    )
+    span = written(right, f"percent.{digits_for([right])}")
+    return f"The accuracy on true labels is in {span}; observed: {observed}."
 
 
 def _bias_says(whole: "Sequence[Estimate]") -> str:
