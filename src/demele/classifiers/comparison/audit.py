@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.classifiers.betting import FRACTIONS, largest, summed, unseen_losses
+from demele.classifiers.betting import FRACTIONS, largest, summed
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
@@ -73,7 +73,7 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
         If the least probability of the rows on which the two disagree is not known, or an audited one had a smaller.
     """
     counts, n = question.counts(), question.data.n
-    asked = terms(question, counts.disagreements)
+    asked = terms(question)
     bet, threshold = asked.bet, np.floor(asked.gap)
     least = audit.k / audit.n if audit.design == "uniform" else audit.least
     if least is None:
@@ -97,7 +97,7 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
         lambda sum_: product_bet(gap - sum_, losses, growth, theta) >= -math.log(bet), surely_least - 1, most + 1
     )
     ends = np.maximum(surely + 1, surely_least)
-    low, high = asked.spread(ends[0], -ends[1], counts.disagreements, n)
+    low, high = asked.spread(ends[0], -ends[1])
     with np.errstate(over="ignore"):
         details = {
             **estimated.details,
@@ -269,11 +269,7 @@ def by_audit(question: Question) -> Outcomes:
         # The variance of few disagreements is not informative: with none of 2,000 rows, up to 3.7 are still possible.
         for side, distance, shown in ((1, below, better[0]), (-1, above, better[1])):
             gap = side * found.value * n
-            if question.clusters is None:
-                apart = question.data.disagreements[question.baseline, question.candidate]
-                exact = unseen_losses(apart, gap, n, question.tail) / n
-            else:
-                exact = GroupedPairs.asked(question, question.clusters).unseen(gap, question.tail) / n
+            exact = GroupedPairs.asked(question).unseen(gap, question.tail) / n
             rest = np.maximum(distance**2 - found.sampled**2, 0)
             distance[~shown] = np.sqrt(rest + np.maximum(found.sampled, exact) ** 2)[~shown]
     few = Note(

@@ -276,7 +276,7 @@ def comparison_notes(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         notes += group_notes(question.groups, used=False)
     else:  # with the number of independent rows that they are worth, for a single pair
         worth = effective_rows(question, groups) if question.n_pairs == 1 else None
-        largest = float(GroupedPairs.asked(question, groups).largest.max())
+        largest = float(GroupedPairs.asked(question).largest.max())
         notes += group_notes(groups, used=True, apart=worth, largest=largest)
     compared = sorted({*question.baseline.tolist(), *question.candidate.tolist()})
     if len(compared) < len(data.names):

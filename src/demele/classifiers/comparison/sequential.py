@@ -166,7 +166,7 @@ class SequentialComparison(Result):
         if disagreement is not None:
             doubts = number_column(disagreement, "disagreement", data.n, "row")
         self._counts = self._question.counts()
-        self._terms = terms(self._question, self._counts.disagreements)
+        self._terms = terms(self._question)
         clocks = rng_for(self.seed, "sequential", data.n).exponential(size=data.n)
         self._plan = Plan(
             data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, doubts

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
+from demele.classifiers.betting import Draws, Stakes, stakes
 from demele.classifiers.comparison.worst_case import GroupedPairs
 from demele.classifiers.intervals import overlap_gap
 from demele.classifiers.question import (
@@ -46,17 +46,16 @@ class Terms:
     ``gap``: the claim is that one classifier is right on more than so many instances more. ``bet``: error of the bet.
     ``spent``: error that went elsewhere (to sampling, or to the limit of the number of wrong labels); the two sum to
     the error of the claim. ``sampling``: what chance may add to the gap in a test set if the claim is false.
-    ``population``: whether it adds anything. ``grouped``: how the disagreements lie in groups, if rows come in these.
+    ``grouped``: how the disagreements lie in groups, for a population.
     """
 
     gap: Floats
     bet: float
     spent: float
     sampling: Floats
-    population: bool = False
     grouped: GroupedPairs | None = None
 
-    def spread(self, low: Floats, high: Floats, disagreements: Counts, n: int) -> tuple[Floats, Floats]:
+    def spread(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return the limits of the gap of the population, from those of the gap on these rows; shape (pairs,).
 
         The sampling error under a false claim is too small if disagreements are rare: a test set without a disagreement
@@ -65,19 +64,15 @@ class Terms:
         """
         # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
         low, high = np.minimum(low, high), np.maximum(low, high)
-        if not self.population:
+        if self.grouped is None:
             return low, high
         ends = np.stack([low, -high])
-        if self.grouped is None:
-            unseen = unseen_losses(disagreements, ends, n, self.spent)
-        else:
-            unseen = np.stack([self.grouped.unseen(end, self.spent) for end in ends])
         today = ends - self.sampling
-        ends = np.where(today > 0, today, np.minimum(today, ends - unseen))
+        ends = np.where(today > 0, today, np.minimum(today, ends - self.grouped.unseen(ends, self.spent)))
         return ends[0], -ends[1]
 
 
-def terms(question: Question, disagreements: Counts) -> Terms:
+def terms(question: Question) -> Terms:
     """Return the gap that a claim must show for its inference.
 
     ``"test_set"``: 0. ``"population"``: what sampling shows with half the error if the claim is false (the bet has the
@@ -86,15 +81,13 @@ def terms(question: Question, disagreements: Counts) -> Terms:
     gap is larger by what that can hide.
     """
     tail, none = question.tail, np.zeros(question.n_pairs)
-    allowed = allowed_rows(question, disagreements).astype(np.float64)
+    allowed = allowed_rows(question, question.counts().disagreements).astype(np.float64)
     if question.inference == "test_set":
         return Terms(none + allowed, tail, 0.0, none)
     if question.inference == "population":
-        grouped = None if question.clusters is None else GroupedPairs.asked(question, question.clusters)
-        chance = sampling_gap(disagreements, tail / 2).astype(np.float64)
-        if grouped is not None:
-            chance = grouped.sampling_gap(tail / 2)
-        return Terms(chance + allowed, tail / 2, tail / 2, chance, population=True, grouped=grouped)
+        grouped = GroupedPairs.asked(question)
+        chance = grouped.sampling_gap(tail / 2)
+        return Terms(chance + allowed, tail / 2, tail / 2, chance, grouped)
     # How many labels may be wrong: by the noise, or by what a uniform audit shows of them; else all.
     n, error, audit = question.data.n, NOISE_SHARE * tail, question.audit
     wrong, spent = n, 0.0
@@ -213,7 +206,7 @@ def bet_outcomes(
     ``ends`` are the difference of the numbers right and the ends of its interval on these rows, in rows.
     """
     n = question.data.n
-    low, high = asked.spread(*ends[1:], counts.disagreements, n)
+    low, high = asked.spread(*ends[1:])
     shown = [log >= -math.log(asked.bet) for log in log_wealths]
     outcomes = Outcomes(
         candidate=shown[0] & ~shown[1],
@@ -278,7 +271,7 @@ def sequential(question: Question) -> Outcomes:
         audit = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=chances)
         question = replace(question, audit=audit)
     counts = question.counts()
-    asked = terms(question, counts.disagreements)
+    asked = terms(question)
     given, truth = question.data.labels[audit.rows], audit.labels
     predictions = question.data.predictions[:, audit.rows]
     pairs = []
@@ -397,7 +390,7 @@ def sequential_many(
         first, second = question.sides()
         gaps = overlap_gap(first.successes, second.successes, n, wrong=n if wrong is None else wrong, level=level)
     else:
-        asked = terms(replace(question, level=1 - 2 * alpha), counts.disagreements)
+        asked = terms(replace(question, level=1 - 2 * alpha))
         gaps, alpha = asked.gap, asked.bet
     small = predictions.astype(np.min_scalar_type(len(classes)))
     given, truth = labels.astype(small.dtype), true_labels.astype(small.dtype)

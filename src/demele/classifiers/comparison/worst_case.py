@@ -152,7 +152,7 @@ def degrees_of(met: int, tail: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GroupedPairs:
-    """How the disagreements of each pair lie in groups.
+    """How the disagreements of each pair lie in groups; of rows apart, each row is a group.
 
     Attributes
     ----------
@@ -185,8 +185,12 @@ class GroupedPairs:
         return cls(rows, np.where(rows > 0, squares / met, 1.0), most / met, float(groups.sizes @ groups.sizes) / n, n)
 
     @classmethod
-    def asked(cls, question: Question, groups: Groups) -> "GroupedPairs":
+    def asked(cls, question: Question) -> "GroupedPairs":
         """Gather it for the pairs of a question."""
+        groups, data = question.clusters, question.data
+        if groups is None:
+            rows = data.disagreements[question.baseline, question.candidate].astype(np.float64)
+            return cls(rows, np.ones(rows.size), np.zeros(rows.size), 1.0, data.n)
         return cls.of([group_counts(question, groups, pair).disagreements for pair in range(question.n_pairs)], groups)
 
     def sampling_gap(self, tail: float) -> Floats:
@@ -197,7 +201,9 @@ class GroupedPairs:
         (see :func:`~demele.classifiers.betting.sampling_gap`), each of ``clump`` rows.
         """
         steps = np.ceil(self.rows / self.clump - 1e-9).astype(np.int64)
-        exact = self.clump * sampling_gap(steps, tail)
+        exact: Floats = self.clump * sampling_gap(steps, tail)
+        if self.of_all == 1:  # rows apart
+            return exact
         return np.maximum(exact, normal_quantile(1 - tail) * np.sqrt(self.clump * self.rows))
 
     def unseen(self, gap: Floats, tail: float) -> Floats:
