@@ -1,11 +1,15 @@
 """Completion in shells."""
 
+import io
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from demele.cli import engine
 from tests.cli.conftest import Program
 
 pytest.importorskip("shtab")
@@ -28,6 +32,17 @@ def test_bash_completes(demele: Program, tmp_path: Path) -> None:
     )
     told = subprocess.run(["bash", "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["plan"]
+
+
+# Standard input -------------------------------------------------------------------------------------------------------
+
+
+def test_standard_input_larger_than_the_disk_is_refused_in_words(
+    demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"z1,z2\n" + b"1,2\n" * 1000)))
+    monkeypatch.setattr(engine, "_KEPT_FREE", 1 << 62)
+    demele.refused("-: standard input is larger than the room in", "score", "-", "factors.csv", "--input-format", "csv")
 
 
 def test_a_shell_that_is_not_known_is_refused(demele: Program) -> None:

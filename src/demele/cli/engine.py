@@ -61,6 +61,8 @@ from demele.files.table_files import decimal_comma
 
 #: What may come: all that the readers of tables read.
 Format = Literal["csv", "tsv", "json", "npy", "npz", "parquet"]
+#: Bytes of standard input copied at a time, and left free on the disk.
+_PIECE, _KEPT_FREE = 1 << 22, 1 << 27
 
 
 def is_stream(word: object) -> bool:
@@ -98,7 +100,13 @@ def on_disk(format: Format | None, words: list[Any]) -> Iterator[Callable[[Any],
     with tempfile.TemporaryDirectory(prefix="demele-") as folder:
         file = Path(folder) / f"stdin.{format}"
         with writing_whole(file) as whole:
-            shutil.copyfileobj(sys.stdin.buffer, whole)
+            while piece := sys.stdin.buffer.read(_PIECE):
+                if shutil.disk_usage(folder).free < _KEPT_FREE + len(piece):  # other programs write there as well
+                    raise InputError(
+                        f"-: standard input is larger than the room in {folder}, where {_KEPT_FREE >> 20} MiB stay "
+                        "free; give a file instead, or set TMPDIR to a folder with more room"
+                    )
+                whole.write(piece)
 
         def replaced(value: Any) -> Any:
             if isinstance(value, list):
