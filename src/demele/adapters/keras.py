@@ -18,7 +18,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from demele.adapters.latte import BUNDLE, LatteMetric, latte_classes
+from demele.adapters.latte import BUNDLE, CLASS_NAMES, LatteMetric, latte_classes
 from demele.adapters.shared import AccumulatorMetric, AccumulatorOptions
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.lazy import require
@@ -63,21 +63,7 @@ def check_weights(sample_weight: Any) -> None:
         )
 
 
-__all__ = [
-    "DLIG",
-    "DMIG",
-    "MIG",
-    "SAP",
-    "XMIG",
-    "DependencyAwareLatentInformationGap",
-    "DependencyAwareMutualInformationBundle",
-    "DependencyAwareMutualInformationGap",
-    "DependencyBlindMutualInformationGap",
-    "KerasMetric",
-    "Modularity",
-    "MutualInformationGap",
-    "SeparateAttributePredictability",
-]
+__all__ = ["KerasMetric", *CLASS_NAMES]
 
 keras: Any = require("keras", purpose="KerasMetric")
 _in_symbolic_scope = require("keras.src.backend.common.symbolic_scope", purpose="KerasMetric").in_symbolic_scope

@@ -65,6 +65,8 @@ SOURCE_NAMES: Mapping[str, tuple[str | tuple[str, ...], Mapping[str, Any]]] = {
     "Modularity": ("modularity", {**_BOTH, "thresh": THRESHOLD}),
     BUNDLE: (tuple(BUNDLE_KEYS.values()), _BOTH),
 }
+#: What adapters of frameworks call them, short forms included.
+CLASS_NAMES = (*SOURCE_NAMES, "DLIG", "DMIG", "MIG", "SAP", "XMIG")
 
 
 def accumulator_keywords(

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
-from demele.adapters.latte import BUNDLE, LatteMetric, latte_classes
+from demele.adapters.latte import BUNDLE, CLASS_NAMES, LatteMetric, latte_classes
 from demele.adapters.shared import AccumulatorMetric, AccumulatorOptions
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.lazy import require
@@ -46,21 +46,7 @@ else:  # an error names the extra
     gather_all_tensors = require("torchmetrics.utilities.distributed", purpose=_NEEDS).gather_all_tensors
     TorchMetricsUserError = require("torchmetrics.utilities.exceptions", purpose=_NEEDS).TorchMetricsUserError
 
-__all__ = [
-    "DLIG",
-    "DMIG",
-    "MIG",
-    "SAP",
-    "XMIG",
-    "DependencyAwareLatentInformationGap",
-    "DependencyAwareMutualInformationBundle",
-    "DependencyAwareMutualInformationGap",
-    "DependencyBlindMutualInformationGap",
-    "Modularity",
-    "MutualInformationGap",
-    "SeparateAttributePredictability",
-    "TorchMetric",
-]
+__all__ = ["TorchMetric", *CLASS_NAMES]
 
 #: The name of the state in ``state_dict`` and ``metric_state``.
 STATE = "accumulator"
