@@ -1,6 +1,5 @@
 """Tables in text, JSON and Parquet: checked for what readers of tables would guess, fill in or leave out."""
 
-import codecs
 import csv
 import difflib
 import json
@@ -30,8 +29,6 @@ Warn = Callable[[str], None]
 
 _DELIMITERS = (",", ";", "\t")
 _DECIMAL: ContextVar[str] = ContextVar("demele_decimal", default=".")
-_MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16",
-          codecs.BOM_UTF16_BE: "UTF-16"}  # fmt: skip
 #: Half a character, as JSON can write it: no text that could be shown or stored.
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -82,8 +79,6 @@ def read_csv(
         header = _has_header(first, path, warn, decimal)
         if header:
             _check_repeated([name.strip() for name in first if name.strip()], path)
-        if len(first) == 1:
-            _warn_of_other_signs(path, first[0], warn, decimal)
         if decimal == ",":
             _check_commas(path, delimiter, first if header else [], names)
         with warnings.catch_warnings():
@@ -132,11 +127,7 @@ def _in_utf8(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        with path.open("rb") as file:
-            start = file.read(4)
-        marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
-        why = f"it is in {marked}: save it as UTF-8" if marked else str(error)
-        raise FormatError(f"{path}: not text in UTF-8 ({why})") from error
+        raise FormatError(f"{path}: not text in UTF-8; save it as UTF-8 ({error})") from error
 
 
 def first_row(path: Path) -> tuple[str, list[str]]:
@@ -208,20 +199,6 @@ def _check_commas(path: Path, delimiter: str, header: Sequence[str], names: Sequ
                 "thousands or be decimal, since exactly three digits follow each and others have none or several; "
                 "write the numbers with a decimal point and no other separator"
             )
-
-
-def _warn_of_other_signs(path: Path, first: str, warn: Warn, decimal: str) -> None:
-    """Say of a single column that it may be several, split in a way that is not read."""
-    with opened(path) as file:
-        lines = [line.strip() for line in islice((line for line in file if line.strip()), 2)]
-    if len(lines) < 2:
-        return
-    for sign, what in ((r"\s*\|\s*", "'|'"), (r"\s+", "blanks")):
-        fields = [re.split(sign, line.strip("| ")) for line in lines]
-        many = len(fields[0]) == len(fields[1]) > 1
-        if many and ("|" in first or any(_is_number(field, decimal) for field in fields[1])):
-            warn(f"{path}: read as one column: {what} split none, only commas, semicolons and tabs do")
-            return
 
 
 def _has_header(first: Sequence[str], path: Path, warn: Warn, decimal: str) -> bool:
