@@ -221,7 +221,9 @@ def test_pictures_that_cannot_be_read(tmp_path: Path) -> None:
     content = (folder / "000005.png").read_bytes()
     (folder / "000005.png").write_bytes(content[: len(content) // 2])
     (folder / "000006.png").unlink()
-    refuses(FormatError, r"4 of 8 pictures cannot be read: '000003.png', '000004.png'", images.images, np.arange(8))
+    refuses(FormatError, r"000003.png: not a PNG that can be read", images.images, np.arange(8))
+    refuses(FormatError, r"000005.png: not a PNG that can be read", images.images, [5])
+    refuses(OSError, r"000006.png", images.images, [6])
     refuses(FormatError, "expected 8 x 8 pixels, got 8 x 9", images.images, [4])
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -222,9 +222,9 @@ def check_characters(what: object, array: NDArray[Any]) -> None:
         raise FormatError(what, f"holds invalid text: {points[odd].flat[0]:#x} is not a character")
 
 
-def parsed_json(content: bytes) -> Any:
+def parsed_json(content: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """Return what JSON says, within :func:`parsing`: half a character, which JSON can escape, is an error."""
-    found = json.loads(content)
+    found = json.loads(content.decode("utf-8-sig"), object_pairs_hook=pairs)
     if b"\\ud" in content.lower():
         json.dumps(found, ensure_ascii=False).encode()
     return found

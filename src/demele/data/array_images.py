@@ -270,16 +270,6 @@ def looked_at(path: Path) -> Picture:
     return Picture(height, width, 1 if kind in _GREY else 3)
 
 
-def _read(path: Path, shape: tuple[int, int, int]) -> NDArray[np.uint8]:
-    decoded = require("PIL.Image", purpose=f"reading {path.name}").open
-    found = looked_at(path)
-    if found[:2] != shape[:2]:
-        raise FormatError(f"{path}: expected {shape[0]} x {shape[1]} pixels, got {found.height} x {found.width}")
-    with parsing(f"{path}: not a PNG that can be read; copy it again"), path.open("rb") as file:
-        picture = decoded(file, formats=["PNG"]).convert("L" if shape[2] == 1 else "RGB")
-        return np.asarray(picture, dtype=np.uint8).reshape(shape)
-
-
 class PictureArray(StoredArray):
     """Pictures of one size: grey ones have one channel, others three.
 
@@ -318,22 +308,20 @@ class PictureArray(StoredArray):
 
         Raises
         ------
-        FormatError
-            With the first three that cannot be read, how many, and why the first cannot.
+        FormatError, OSError
+            Naming the first that cannot be read.
         """
         height, width, channels = self.shape[1:]
-        names = [self._names[row] for row in np.arange(len(self))[rows].tolist()]
-        pixels = np.empty((len(names), height, width, channels), dtype=np.uint8)
-        unread, why = [], ""
-        for place, name in enumerate(names):
-            try:
-                pixels[place] = _read(self._folder / name, (height, width, channels))
-            except (FormatError, OSError) as error:
-                unread.append(name)
-                why = why or str(error)
-        if unread:
-            many = f"{len(unread):,} of {len(names):,} pictures"
-            raise FormatError(f"{self._folder}: {many} cannot be read: {listed(unread)}; {why}")
+        paths = [self._folder / self._names[row] for row in np.arange(len(self))[rows].tolist()]
+        pixels = np.empty((len(paths), height, width, channels), dtype=np.uint8)
+        decoded = require("PIL.Image", purpose="a folder of pictures").open
+        for place, path in enumerate(paths):
+            found = looked_at(path)
+            if found[:2] != (height, width):
+                raise FormatError(f"{path}: expected {height} x {width} pixels, got {found.height} x {found.width}")
+            with parsing(f"{path}: not a PNG that can be read; copy it again"), path.open("rb") as file:
+                picture = decoded(file, formats=["PNG"]).convert("L" if channels == 1 else "RGB")
+                pixels[place] = np.asarray(picture, dtype=np.uint8).reshape(height, width, channels)
         return pixels
 
 

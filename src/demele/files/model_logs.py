@@ -15,7 +15,7 @@ from typing import Any
 
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened
 from demele.core.lazy import require
-from demele.core.reading import check_nesting, check_unpacked, parsing, read_whole, regular_file
+from demele.core.reading import check_nesting, check_unpacked, parsed_json, parsing, read_whole, regular_file
 from demele.files.table_files import decimal_sign, listed
 
 # One score of one system on one row, whatever program wrote it, and how values become scores --------------------------
@@ -255,7 +255,7 @@ def read_object(what: str, content: bytes) -> dict[str, Any]:
     """
     check_nesting(what, content)
     with parsing(f"{what}: not JSON"):
-        data = json.loads(content.decode("utf-8-sig"))
+        data = parsed_json(content)
     if not isinstance(data, dict):
         raise FormatError(f"{what}: expected an object, got {type(data).__name__}")
     return data

@@ -2,7 +2,6 @@
 
 import csv
 import difflib
-import json
 import math
 import re
 import shlex
@@ -19,7 +18,15 @@ from numpy.typing import NDArray
 
 from demele.core.array_files import check_columns, facts_of, parsing_parquet
 from demele.core.errors import FormatError, UnknownNameError, plural, quoted, shortened
-from demele.core.reading import BYTES_PER_COLUMN, check_nesting, check_unpacked, opened, parsing, read_whole
+from demele.core.reading import (
+    BYTES_PER_COLUMN,
+    check_nesting,
+    check_unpacked,
+    opened,
+    parsed_json,
+    parsing,
+    read_whole,
+)
 from demele.core.written_numbers import thousands
 
 if TYPE_CHECKING:
@@ -29,8 +36,6 @@ Warn = Callable[[str], None]
 
 _DELIMITERS = (",", ";", "\t")
 _DECIMAL: ContextVar[str] = ContextVar("demele_decimal", default=".")
-#: Half a character, as JSON can write it: no text that could be shown or stored.
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @contextmanager
@@ -276,10 +281,7 @@ def _parsed(content: bytes, what: str, path: Path) -> Any:
         return found
 
     with parsing(f"{what}: not JSON"):
-        data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=checked)
-        if _HALF.search(content):
-            json.dumps(data, ensure_ascii=False).encode()
-    return data
+        return parsed_json(content, checked)
 
 
 def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
