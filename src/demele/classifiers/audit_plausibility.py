@@ -208,11 +208,7 @@ def drawn_p_value(marked: ArrayLike, seen: ArrayLike, n: int, k: int) -> Floats:
     """
     from scipy.stats import hypergeom
 
-    # Classes of the same size and count come often.
-    cases, back = np.unique(np.stack([marked, seen]).astype(np.int64), axis=1, return_inverse=True)
-    low = hypergeom.cdf(cases[1], n, cases[0], k)
-    high = hypergeom.sf(cases[1] - 1, n, cases[0], k)
-    p: Floats = np.minimum(1.0, 2 * np.minimum(low, high))
+    in_all, met = np.asarray(marked, dtype=np.int64), np.asarray(seen, dtype=np.int64)
+    p = 2 * np.minimum(hypergeom.cdf(met, n, in_all, k), hypergeom.sf(met - 1, n, in_all, k))
     # None or all marked: the count is certain, whatever was drawn.
-    p = np.where((cases[0] == 0) | (cases[0] == n), 1.0, p)
-    return p[np.reshape(back, -1)]
+    return np.where((in_all == 0) | (in_all == n), 1.0, np.minimum(p, 1.0))

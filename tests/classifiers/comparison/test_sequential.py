@@ -162,16 +162,6 @@ def test_sorted_rows_are_not_the_order_drawn() -> None:
     assert sequential(_question(case, audit)).notes == ()
 
 
-@pytest.mark.parametrize(
-    ("inference", "kind"), [("population", "sampling"), ("test_set", "design"), ("overlap", "design")]
-)
-def test_kind_says_whether_sampling_is_covered(inference: Inference, kind: str) -> None:
-    case = _case(3)
-    assert sequential(_question(case, _audit(case, 50), inference=inference)).kind == kind
-    comparison = SequentialComparison(*case[:3], classes=range(6), inference=inference)
-    assert comparison.decision().interval.kind == kind
-
-
 # One label at a time.
 
 

@@ -64,15 +64,6 @@ def test_holm_is_the_closure_of_bonferroni(values: list[float], error: float) ->
 # Ranks ---------------------------------------------------------------------------------------------------------------
 
 
-def test_ranges_by_hand() -> None:
-    # Model 0 shown better than 1 and 2; nothing else.
-    better = np.zeros((3, 3), dtype=bool)
-    better[1, 0] = better[2, 0] = True
-    best, worst = rank_ranges(implied(better))
-    assert_exact(best, [1, 2, 2])
-    assert_exact(worst, [1, 3, 3])
-
-
 def test_what_follows_from_claims_counts_as_shown() -> None:
     # 2 over 1 and 1 over 0, nothing said of 2 and 0; 3 is free.
     better = np.zeros((4, 4), dtype=bool)
