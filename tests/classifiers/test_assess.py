@@ -17,7 +17,6 @@ from demele.classifiers.measures.bias import bias, correct_bounds
 from demele.core.errors import (
     InputError,
     InputTypeError,
-    NotEnoughData,
     OutOfDomainWarning,
     UnknownNameError,
 )
@@ -81,16 +80,6 @@ def test_by_hand() -> None:
     assert found["accuracy"].bias is None
     assert found["accuracy"].corrected is None
     assert "All given labels are correct." in found.assumptions
-
-
-def test_values_are_those_of_scikit_learn() -> None:
-    predictions, labels, _ = example()
-    found = assess(NAMES[predictions], NAMES[labels], average=("macro", "weighted", "micro"))
-    for average in (None, "macro", "weighted", "micro"):
-        values = precision_recall_fscore_support(labels, predictions, average=average, zero_division=np.nan)[:3]
-        for measure, expected in zip(("precision", "recall", "f1"), values, strict=True):
-            over = list(NAMES) if average is None else [average]
-            assert_close([found[measure, of].value for of in over], np.atleast_1d(expected), ROUNDING)
 
 
 # ------------------------------------------------------------------------------------------------------- true labels
@@ -320,50 +309,25 @@ UNIFORM = Audit([0], [1], design="uniform")
 def test_bad_input() -> None:
     predictions_cases: Any = [
         ([0, 1], [0, 1, 1], {}, InputError, "same number of rows, got 2 and 3"),
-        ([], [], {}, NotEnoughData, "labels: expected at least 1"),
-        ([0, 1], ["a", "b"], {}, InputError, "cannot be matched"),
-        ([1, 2], [0, 1], {}, InputError, "shifted by 1"),
-        ([0.2, 0.8], [0, 1], {}, InputError, "look like probabilities"),
-        ([[0.2, 0.8], [0.6, 0.4]], [0, 1], {}, InputError, "argmax"),
-        ([0, 1], [0, None], {}, InputError, "1 missing value, first at row 1"),
-        ([0, 1], [0, 1], {"level": 95}, InputError, "level: .* got 95"),
         ([0, 1], [0, 1], {"noise": 5}, InputError, "for 5% write 0.05"),
         ([0, 1], [0, 1], {"noise": -0.1}, InputError, "noise: expected a share"),
-        ([0, 1], [0, 1], {"noise": math.nan}, InputError, "noise: expected a share"),
         ([0, 1], [0, 1], {"noise": "5%"}, InputTypeError, "noise: .* got str"),
         ([0, 1], [0, 1], {"noise": np.eye(2)}, InputTypeError, "wrap an array in TransitionMatrix"),
         ([0, 1], [0, 1], {"noise": TransitionMatrix(np.eye(3))}, InputError, "noise: expected 2 classes"),
         ([0, 1], [0, 1], {"noise": TransitionCounts(np.eye(3, dtype=int))}, InputError, "noise: expected 2 classes"),
-        (
-            [0, 1],
-            [0, 1],
-            {"noise": EYE, "audit": UNIFORM},
-            InputError,
-            "with a random audit, the noise can only be a rate",
-        ),
+        ([0, 1], [0, 1], {"noise": EYE, "audit": UNIFORM}, InputError, "random audit, the noise can only be a rate"),
         ([0, 1], [0, 1], {"noise": 0.1, "audit": Audit([0], [1], design="uniform")}, InputError, "noise:"),
         ([0, 1], [0, 1], {"noise": UNIFORM, "audit": UNIFORM}, InputError, "both are audits"),
         ([0, 1], [0, 1], {"noise": 0.1, "true_labels": [0, 1]}, InputError, "true_labels and noise"),
         ([0, 1], [0, 1], {"audit": UNIFORM, "true_labels": [0, 1]}, InputError, "true_labels and audit"),
         ([0, 1], [0, 1], {"audit": [0, 1]}, InputTypeError, "audit: expected an Audit, got list"),
-        (
-            [0, 1],
-            [0, 1],
-            {"audit": Audit([9], [1], design="uniform")},
-            InputError,
-            "names row 9 .entry 0., which does not exist",
-        ),
+        ([0, 1], [0, 1], {"audit": Audit([9], [1], design="uniform")}, InputError, "names row 9 .* does not exist"),
         ([0, 1], [0, 1], {"audit": Audit([1], [4], design="uniform")}, InputError, "audit.labels: 1 of 1 values"),
         ([0, 1], [0, 1], {"audit": Audit([1], [1], design="selective")}, InputError, "chosen for a reason"),
         ([0, 1], pd.Series([0, 1]), {"true_labels": pd.Series([0, 1])[::-1]}, InputError, "another order"),
         ([0, 1], [0, 1], {"true_labels": [0]}, InputError, "true_labels: expected 2 rows"),
-        ([0, 1], [0, 1], {"true_labels": [0, 5]}, InputError, "true_labels:"),
-        ([0, 1], [0, 1], {"classes": [0]}, InputError, "labels: 1 of 2 values are not among the 1 classes"),
-        ([0, 1], [0, 1], {"classes": [0, 1, 1]}, InputError, "classes: expected each class once"),
         ([0, 1], [0, 1], {"average": "mean"}, UnknownNameError, "average: expected one of macro, micro, weighted"),
         ([0, 1], [0, 1], {"average": None}, InputTypeError, "average: expected names"),
-        ([0, 1], [0, 1], {"average": 3}, InputTypeError, "average: expected names"),
-        ([0, 1], [0, 1], {"per_class": "yes"}, InputTypeError, "per_class: expected True or False"),
     ]
     for predictions, labels, options, error, message in predictions_cases:
         refuses(error, message, assess, predictions, labels, **options)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.measures.bias import Bias, bias, correct_bounds, indicator_counts, observed_measure
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.classifiers.measures.bias import Bias, bias, correct_bounds, observed_measure
+from demele.core.errors import InputError, InputTypeError
 from demele.noise.budget import NoiseBudget
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
@@ -82,7 +82,9 @@ def formulas(cube: Array, found: Bias) -> dict[str, Any]:
         }
 
 
-def check_identities(cube: Array) -> None:
+@given(cubes())
+@settings(max_examples=100)
+def test_every_formula_is_the_counted_difference(cube: Array) -> None:
     found, expected = of_cube(cube), counted(cube)
     written = formulas(cube, found)
     assert_close(found.rate, 1 - np.einsum("kkp->", cube) / cube.sum(), ROUNDING)
@@ -90,26 +92,6 @@ def check_identities(cube: Array) -> None:
     for name in ("precision", "recall", "f1"):
         assert_close(found.per_class[name], expected[name], ROUNDING)
         assert_close(written[name], expected[name], ROUNDING)
-
-
-@given(cubes())
-@settings(max_examples=100)
-def test_every_formula_is_the_counted_difference(cube: Array) -> None:
-    check_identities(cube)
-
-
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
-def test_every_formula_on_dense_cubes(k: int) -> None:
-    rng = np.random.default_rng(k)
-    for _ in range(30):
-        check_identities(rng.poisson(rng.choice([0.2, 3, 200]), (k, k, k)) + np.eye(k, dtype=int)[:, :, None])
-
-
-def test_counts_of_parts_add_up() -> None:
-    predicted, given_labels, true = np.random.default_rng(0).integers(0, 4, (3, 90)).astype(np.int32)
-    whole = indicator_counts(predicted, given_labels, true, 4)
-    parts = [indicator_counts(predicted[s], given_labels[s], true[s], 4) for s in (slice(40), slice(40, None))]
-    assert_exact(whole, np.sum(parts, axis=0))
 
 
 def test_the_two_worked_cases_of_the_thesis() -> None:
@@ -131,13 +113,7 @@ def test_bad_input() -> None:
         (([0, 1], [0, 1, 1], [0, 1, 1]), InputError, "same number of rows, got 2 and 3"),
         (([0, 1, 1], [0, 1, 1], [0, 1]), InputError, "true_labels: expected 3 rows"),
         (([0, 1], [0, 1], [0, 2]), InputError, "true_labels: 1 of 2 values are not among the 2 classes"),
-        (([2, 3], [0, 1], [0, 1]), InputError, "predictions: 2 of 2 values"),
-        (([0, 1], ["a", "b"], [0, 1]), InputError, "predictions: expected classes among"),
         (([0, 1], [0, 1], ["a", "b"]), InputError, "true_labels: expected classes among"),
-        (([], [], []), NotEnoughData, "labels: expected at least 1 instance"),
-        (([[0.2, 0.8], [0.5, 0.5]], [0, 1], [0, 1]), InputError, "argmax"),
-        (([0, 1], [0, None], [0, 1]), InputError, "labels: 1 missing value, first at row 1"),
-        (([0, 1], [0, 1], [0, math.nan]), InputError, "true_labels: 1 missing"),
         (([0, 1], [0, 1], None), InputTypeError, "true_labels"),
         (([0, 1], pd.Series([0, 1]), pd.Series([0, 1])[::-1]), InputError, "true_labels and labels: .*another order"),
     ]:

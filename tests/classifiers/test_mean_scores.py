@@ -374,17 +374,10 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
         (lambda: RowScores([0, 1.5, 1]), "row 1 is 1.5"),
         (lambda: RowScores([0, 1], low=1, high=1), "high"),
         (lambda: RowScores([0, np.inf]), "inf"),
-        (lambda: RowScores(["good", "bad"]), "numbers"),
         (lambda: RowScores([]), "score per row"),
         (lambda: RowScores([0, 1], weight=[0, 0]), "weight"),
-        (lambda: RowScores([0, 1], weight=[-1, 1]), "weight"),
         (lambda: RowScores([0, 1], group=[1]), "group"),
         (lambda: RowScores([0, 1], reach=([0, 1], [0, -1])), "reach"),
-        (lambda: Audit([0, 0], [1, 1], design="uniform"), "row"),
-        (lambda: Audit([0, 1], [1], design="uniform"), "expected one per audited row"),
-        (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[0, 0.5]), "probabilities"),
-        (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[1.2, 0.5]), "probabilities"),
-        (lambda: Audit([0, 1], [1, 1], design="weighted", probabilities=[np.nan, 0.5]), "probabilities"),
         (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], [1, 5], design="uniform")), "reach 5"),
         (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0], [1], design="uniform")), "at least 2"),
         (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 7], [1, 1], design="uniform")), "row 7"),
@@ -404,7 +397,6 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
         (lambda: RowScores([0, 1]).minus(RowScores([0, 1, 1])), "2 rows"),
         (lambda: RowScores([0, 1], task=[0, 1]).minus(RowScores([0, 1])), "task"),
         (lambda: trusted_mean(RowScores([None, None])), "no row has a score"),
-        (lambda: bounded_mean(RowScores([0, 1]), 5), "0.05"),
     ],
 )
 def test_bad_input_is_refused(make: Any, says: str) -> None:
@@ -455,13 +447,6 @@ def test_notes_of_constant_and_perfect_judges() -> None:
         Audit(np.arange(0, 200, 10), [1.0] * 18 + [0] * 2, design="weighted", probabilities=chance),
     )
     assert "weights-uneven" in {note.code for note in uneven.notes}
-
-
-def test_refusals_carry_the_argument() -> None:
-    with pytest.raises(InputError) as caught:
-        RowScores([1, 2])
-    assert caught.value.argument == "given"
-    assert caught.value.remedy == "give the ends of the scale with `low` and `high`"
 
 
 def test_a_task_of_one_group_is_refused() -> None:

@@ -173,14 +173,6 @@ def test_no_plan() -> None:
         refuses(InputError, r"^" + message, draw_audit, **arguments)  # type: ignore[arg-type]
 
 
-def test_answers_must_be_as_many_as_rows() -> None:
-    refuses(
-        InputError,
-        r"^labels: expected one per audited row, 3, got 2",
-        lambda: draw_audit(10, 3).answered(["cat", "dog"]),
-    )
-
-
 # Doubt ---------------------------------------------------------------------------------------------------------------
 
 

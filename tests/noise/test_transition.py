@@ -51,13 +51,6 @@ def test_no_matrix() -> None:
         refuses(InputError, "^probabilities: .*" + message, TransitionMatrix, values)
 
 
-def test_rows_and_columns_that_sum_to_one_cannot_be_told_apart() -> None:
-    turned = np.array([[0.8, 0.2, 0.0], [0.0, 0.8, 0.2], [0.2, 0.0, 0.8]])
-    assert TransitionMatrix(turned) != TransitionMatrix(turned.T)
-    assert TransitionMatrix.__doc__ is not None
-    assert "nothing can tell the two apart" in TransitionMatrix.__doc__
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
