@@ -218,11 +218,9 @@ def are_classes(n_levels: int, n_annotated: int, *, integer: bool) -> bool:
 
 def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *, of_floats: bool) -> str | None:
     """Say how a column of whole numbers was read, where it may be otherwise."""
-    if n_levels <= FEW_LEVELS:
-        return None
-    if n_levels > MAX_LEVELS_OF_WHOLE_FLOATS and of_floats:
-        return None
-    if n_levels <= MANY_LEVELS and n_annotated >= ROWS_PER_STORED_LABEL * n_levels:
+    quantity = n_levels > MAX_LEVELS_OF_WHOLE_FLOATS and of_floats
+    repeated = n_levels <= MANY_LEVELS and n_annotated >= ROWS_PER_STORED_LABEL * n_levels
+    if n_levels <= FEW_LEVELS or quantity or repeated:
         return None
     other, what = ("continuous", "a quantity") if kind == "categorical" else ("categorical", "classes")
     if n_levels == n_annotated:

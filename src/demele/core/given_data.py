@@ -20,7 +20,7 @@ from demele.core.kinds import (
     suggestion,
 )
 from demele.core.lazy import SAMPLE
-from demele.core.table_columns import items_of
+from demele.core.table_columns import check_distinct, items_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,15 +232,11 @@ def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:
             raise InputError("groups", f"expected a label for each of the {len(names)} columns, got {len(labels)}")
         for place, label in enumerate(labels):
             given.setdefault(str(label), []).append(place)
-    owner: dict[int, str] = {}
-    for name, columns in given.items():
-        for column in columns:
-            if column in owner:
-                twice = f"in {quoted(owner[column])} and in {quoted(name)}" if owner[column] != name else "twice"
-                raise InputError("groups", f"column {quoted(names[column])} stands {twice}; give each column once")
-            owner[column] = name
+    owned = [names[column] for columns in given.values() for column in columns]
+    check_distinct(owned, "groups", "each column once")
+    taken = set(owned)
     for column, name in enumerate(names):
-        if column not in owner:
+        if name not in taken:
             if name in given:
                 raise InputError(
                     "groups",
@@ -274,8 +270,6 @@ def _of_mapping(groups: Mapping[Any, Any], names: Sequence[str]) -> dict[str, li
         own = [columns] if isinstance(columns, str | int | np.integer) else items_of(columns, "groups", expected)
         if not own:
             raise InputError("groups", f"group {quoted(name)} has no column; leave it out")
-        if str(name) in found:
-            raise InputError("groups", f"two groups are called {quoted(str(name))}")
         found[str(name)] = [_column(column, names) for column in own]
     if not found:
         raise InputError("groups", "expected at least one group, got none")

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import FormatError, InputError, quoted
+from demele.core.errors import FormatError, quoted
 from demele.core.reading import parsing
 from demele.core.version import __version__
 
@@ -91,7 +91,7 @@ class Signature:
         arguments: dict[str, object] = {}
         for keyword in call.keywords:
             if keyword.arg is None:
-                raise InputError("signature", f"{quoted(text)} has an argument without a name")
+                raise FormatError(what)
             with parsing(what):
                 arguments[keyword.arg] = _literal(keyword.value)
         pairs = [pair.partition("=") for pair in context_text.strip().split(", ") if pair]
@@ -123,10 +123,7 @@ def _literal(node: ast.expr) -> object:
         return OptionText(node.func.id, pairs)
     if isinstance(node, ast.Name) and node.id in ("inf", "nan"):  # as Python prints them
         return float(node.id)
-    try:
-        value: object = ast.literal_eval(node)
-    except ValueError as error:
-        raise InputError("signature", f"{quoted(ast.unparse(node))} is not a literal") from error
+    value: object = ast.literal_eval(node)
     return value
 
 

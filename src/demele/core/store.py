@@ -135,20 +135,10 @@ class Store(Mapping[Key, dict[str, Any]]):
             found, self._records, whole = _parsed(path, path.read_bytes())
             if whole:
                 for what in {**identity, **found}:
-                    told, expected = shortened(str(found.get(what)), 40), identity.get(what)
-                    if found.get(what) == expected:
-                        continue
-                    if what == "demele":
-                        raise InputError(
-                            "store",
-                            f"{path} was made by demele {told}, this is {expected}: rows of two versions are never "
-                            f"mixed; finish it with that version (pip install demele=={told}), or give another file",
-                        )
-                    raise InputError(
-                        "store",
-                        f"{path} was made with `{shortened(what, 40)}` = {told}, this run has {expected}; "
-                        "use the same, or another file",
-                    )
+                    made, now = found.get(what), identity.get(what)
+                    if made != now:
+                        said = f"`{shortened(what, 40)}` = {shortened(str(made), 40)}, this run has {now}"
+                        raise InputError("store", f"{path} was made with {said}; use the same, or another file")
             os.ftruncate(file, whole)
             if not whole:
                 _write(file, _line({**_FORMAT, **identity}))
