@@ -246,7 +246,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"method": "hard-rows"}, InputError, r"give HardRows\(...\)$"),
     ({"method": HardRows()}, InputError, r"difficulty: needed to find the hardest"),
     ({"method": HardRows}, InputError, r"method: expected one of overlap"),
-    ({"method": "worst-case", "noise": 0.1, "measure": "f1", "of": 1}, InputError, r"compares accuracy"),
+    ({"method": "worst-case", "noise": 0.1, "measure": "f1", "of": 1}, InputError, r"cannot compare 'f1'"),
     ({"method": "overlap", "inference": "test_set"}, InputError, "inference:"),
     ({"inference": "everyone"}, InputError, r"inference: expected one of population"),
     ({"measure": "auc"}, InputError, r"measure: expected one of accuracy.*'auc'"),

@@ -399,15 +399,10 @@ def resolved(
     if spec.needs and (noise if spec.needs == "noise" else audit) is None:
         raise InputError(f"method {name!r} needs {_ARGUMENT[spec.needs]}")
     if measure not in spec.measures:
-        able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
-        raise InputError(
-            "measure", f"method {name!r} compares {', '.join(spec.measures)}, got {quoted(measure)}; use {able}"
-        )
-    if inference == "overlap" and measure in TABLE_MEASURES:
-        raise InputError(
-            "inference", f"'overlap' is of the score intervals of two proportions, and {measure} is none; use another"
-        )
-    if inference is not None and inference not in spec.inferences:
-        able = ", ".join(spec.inferences)
-        raise InputError("inference", f"method {name!r} answers for {able}, got {quoted(inference)}")
+        able = ", ".join(one for one, other in METHODS.items() if measure in other.measures)
+        raise InputError("measure", f"method {name!r} cannot compare {quoted(measure)}; use {able}")
+    answers = [one for one in spec.inferences if one != "overlap" or measure not in TABLE_MEASURES]  # no proportions
+    if inference is not None and inference not in answers:
+        which = f"method {name!r} answers for {', '.join(answers)} by {measure}"
+        raise InputError("inference", f"{which}, got {quoted(inference)}")
     return spec, options
