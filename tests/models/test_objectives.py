@@ -1,6 +1,7 @@
 """Penalties and likelihoods against closed forms; each would fail with the mistake that is known for it put back."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,9 @@ def test_capacity_is_compared_with_the_mean_of_the_batch() -> None:
     batch = batch_of(mean, torch.zeros_like(mean), mean, step=10)
     assert_exact(penalty("capacity", batch, c_max=1, gamma=1000, steps=10), 0.0)  # image by image it would be 1000
     assert_exact(penalty("capacity", batch, c_max=4, gamma=10, steps=10), 30.0)  # too little costs as too much does
+    for step, expected in ((0, 10.0), (5, 10.0), (20, 30.0)):  # C is 0, 2, and stays 4
+        later = replace(batch, step=step)
+        assert_exact(penalty("capacity", later, c_max=4, gamma=10, steps=10), expected)
 
 
 # DIP ------------------------------------------------------------------------------------------------------------------

@@ -69,12 +69,6 @@ def called(model: Any) -> Iterator[Call]:
         )
 
 
-def default_layout(model: Any) -> str:
-    """Return the order of axes that the framework of a model is used with."""
-    is_keras = _is_of("keras", "Layer", model)
-    return "NCHW" if not is_keras and _is_of("torch.nn", "Module", _owner(model)) else "NHWC"
-
-
 def reached_modules(model: Any) -> list[Any]:
     """Return the modules of PyTorch that the variables of a plain function hold.
 
@@ -352,7 +346,10 @@ def encode(
     """
     check_images(images)
     known = None if output is None else checked_name(output, "output", OUTPUTS)
-    axes = default_layout(model) if layout is None else checked_name(layout, "layout", LAYOUTS)
+    is_torch = _is_of("torch.nn", "Module", _owner(model)) and not _is_of("keras", "Layer", model)
+    axes = "NCHW" if is_torch else "NHWC"
+    if layout is not None:
+        axes = checked_name(layout, "layout", LAYOUTS)
     low, high = checked_range(value_range)
     wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
 

@@ -389,7 +389,8 @@ def scored(job: Job, step: int, kind: str, metrics: Sequence[str], training: Rec
         reason = training["reason"] or f"the training ended as {training['status']} before step {step:,}"
         return {metric: {"value": None, "reason": reason} for metric in metrics}
     mean, std = read_codes(job.codes_file(step), len(job.plan.rows))
-    chosen = chosen_rows(kind, len(job.plan.rows))
+    n = len(job.plan.rows)  # in no order, so that halves of them are samples too
+    chosen = {"half-0": slice(n // 2), "half-1": slice(n // 2, n)}.get(kind, slice(n))
     try:
         found = evaluate(
             Codes(mean[chosen].astype(np.float64), std=None if std is None else std[chosen].astype(np.float64)),
@@ -402,18 +403,6 @@ def scored(job: Job, step: int, kind: str, metrics: Sequence[str], training: Rec
         return {metric: {"value": None, "reason": str(error)} for metric in metrics}
     whole = kind == "real" and step == job.plan.steps[-1]
     return {metric: _score_record(found, metric, whole=whole) for metric in metrics}
-
-
-def chosen_rows(kind: str, n: int) -> slice:
-    """Return which of the scored rows a kind of scores is of: a half, which are in no order, or all.
-
-    Examples
-    --------
-    >>> chosen_rows("half-1", 7), chosen_rows("real", 7)
-    (slice(3, 7, None), slice(0, 7, None))
-    """
-    middle = n // 2
-    return {"half-0": slice(0, middle), "half-1": slice(middle, n)}.get(kind, slice(0, n))
 
 
 def seen_factors(job: Job, kind: str, chosen: slice) -> "pd.DataFrame":

@@ -145,7 +145,7 @@ _FLAGS = {
 def study_document(result: "Study") -> Document:
     """Say which metrics agree about the models of a study; of few models, how they score."""
     done = {model.configuration.name for model in result.done()}
-    settings, models = result.settings, _models(result)
+    settings, models, numbers = result.settings, _models(result), Counter(model.flag for model in result.models)
     document = Document(
         kind="Study of trained models",
         title=f"Agreement of metrics about models of {name(settings['images'])}",
@@ -155,7 +155,7 @@ def study_document(result: "Study") -> Document:
         table=models,
         scope=(
             count(len(result.models), "model"),
-            *(f"{number} {_FLAGS[flag]}" for flag, number in _flags(result).items()),
+            *(f"{numbers[flag]} {words}" for flag, words in _FLAGS.items() if numbers[flag]),
             f"{written(result.steps[-1], 'count')} steps",
             str(settings["protocol"]),
         ),
@@ -179,11 +179,6 @@ def study_document(result: "Study") -> Document:
         methods=[*document.methods, *agreement.methods[2:]],
         version=document.version,
     )
-
-
-def _flags(result: "Study") -> dict[str, int]:
-    numbers = Counter(model.flag for model in result.models)
-    return {flag: numbers[flag] for flag in _FLAGS if numbers[flag]}
 
 
 def _shown(result: "Study") -> Sequence[str]:

@@ -208,17 +208,6 @@ def kl_between(mean_1: Tensor, logvar_1: Tensor, mean_2: Tensor, logvar_2: Tenso
     return 0.5 * (ratio + (mean_1 - mean_2).square() * torch.exp(-logvar_2) - 1 + logvar_2 - logvar_1)
 
 
-def capacity_at(step: int, c_max: float, steps: int) -> float:
-    """Return the capacity C in nats that is allowed at a step, counted from 0: from 0 to ``c_max`` within ``steps``.
-
-    Examples
-    --------
-    >>> [capacity_at(step, 25.0, 100) for step in (0, 50, 100, 200)]
-    [0.0, 12.5, 25.0, 25.0]
-    """
-    return c_max * min(1.0, step / steps)
-
-
 # Covariance of the codes ----------------------------------------------------------------------------------------------
 
 
@@ -266,22 +255,10 @@ def logit_difference(logits: Tensor) -> Tensor:
     return (logits[:, 0] - logits[:, 1]).mean()
 
 
-def discriminator_loss(joint: Tensor, permuted: Tensor) -> Tensor:
-    """Return the cross-entropy of a discriminator in nats; log 2 if it tells nothing.
-
-    Parameters
-    ----------
-    joint, permuted : tensors of shape (B, 2)
-        Logits at codes as they were drawn, class 0, and at permuted ones, class 1.
-    """
-    log_shares = torch.log_softmax(joint, dim=1)[:, 0].mean() + torch.log_softmax(permuted, dim=1)[:, 1].mean()
-    return -0.5 * log_shares
-
-
 def discriminator_error(
     discriminator: Callable[[Tensor], Tensor], joint: Tensor, others: Tensor, rng: np.random.Generator
 ) -> Tensor:
-    """Return what a discriminator is trained to make small; nothing of it reaches what made the codes.
+    """Return the cross-entropy of a discriminator in nats, log 2 if it tells nothing; nothing of it reaches the codes.
 
     Parameters
     ----------
@@ -296,9 +273,11 @@ def discriminator_error(
     Returns
     -------
     scalar tensor
-        :func:`discriminator_loss`
     """
-    return discriminator_loss(discriminator(joint.detach()), discriminator(permuted(others.detach(), rng)))
+    log_shares = [
+        torch.log_softmax(discriminator(codes), dim=1) for codes in (joint.detach(), permuted(others.detach(), rng))
+    ]
+    return -0.5 * (log_shares[0][:, 0].mean() + log_shares[1][:, 1].mean())
 
 
 # Pairs of images ---------------------------------------------------------------------------------------------------
@@ -391,7 +370,7 @@ def capacity(batch: Batch, *, c_max: Amount = 25.0, gamma: Amount = 100.0, steps
     The paper uses gamma 1000, and C grows for 100,000 of 300,000 steps. With a few thousand steps that only collapses
     the codes, so the defaults fit short runs.
     """
-    return gamma * (batch.kl.sum() - capacity_at(batch.step, c_max, steps)).abs()
+    return gamma * (batch.kl.sum() - c_max * min(1.0, batch.step / steps)).abs()
 
 
 def beta_tcvae(batch: Batch, *, beta: Amount = 4.0, estimator: Literal["stratified", "mws", "batch"] = "mws") -> Tensor:
