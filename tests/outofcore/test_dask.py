@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.errors import InputError, InputTypeError, NotEnoughData
+from demele.errors import DemeleError, InputError
 from demele.runtime.dask import mapped, reduced
 from tests.outofcore.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
 from tests.refusals import refuses
@@ -82,10 +82,12 @@ def test_a_cluster_works_on_what_it_is_given(rows: pd.DataFrame, client: Any, tm
 
 @pytest.mark.parametrize("cuts", [[0, N], [0, 1, 2, 350, N], [0, 0, N, N]])
 def test_partitions_do_not_change_a_sample(rows: pd.DataFrame, cuts: list[int]) -> None:
-    found = demele.evaluate(
-        demele.Codes(partitioned(rows[CODES], cuts), sample=100), partitioned(rows[FACTORS], cuts), ["sap"]
+    found, expected = (
+        demele.evaluate(
+            demele.Codes(partitioned(rows[CODES], own), sample=100), partitioned(rows[FACTORS], own), ["sap"]
+        )
+        for own in (cuts, CUTS)
     )
-    expected = demele.evaluate(demele.Codes(partitioned(rows[CODES]), sample=100), partitioned(rows[FACTORS]), ["sap"])
     assert_same(found, expected)
     assert found["sap"].n == 100
 
@@ -98,11 +100,11 @@ def test_classes_known_and_unknown(rows: pd.DataFrame) -> None:
         rows[["shape"]].sort_values("shape"),
         pd.DataFrame({"shape": rows["shape"] == "star", "size": rows["size"]}),
     ):
-        expected = demele.evaluate(rows[CODES], factors.reset_index(drop=True), ["mig", "dcimig", "sap"])
-        found = demele.evaluate(
-            partitioned(rows[CODES]), partitioned(factors.reset_index(drop=True)), ["mig", "dcimig", "sap"]
+        of_memory, of_parts = (
+            (one(rows[CODES]), one(factors.reset_index(drop=True))) for one in (pd.DataFrame, partitioned)
         )
-        assert_same(found, expected)
+        names = ["mig", "dcimig", "sap"]
+        assert_same(demele.evaluate(*of_parts, names), demele.evaluate(*of_memory, names))
 
 
 def test_missing_annotations(rows: pd.DataFrame) -> None:
@@ -122,50 +124,30 @@ def test_missing_annotations(rows: pd.DataFrame) -> None:
         demele.metrics.mig(partitioned(rows[CODES]), partitioned(holed[FACTORS]))
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (
-            lambda rows: (partitioned(rows[CODES]), partitioned(rows[FACTORS], [0, 12, 12, 333, 650, N])),
-            InputError,
-            r"partition \d holds \d+ rows of codes and \d+ rows of factors; row r of both",
-        ),
-        (
-            lambda rows: (partitioned(rows[CODES]), partitioned(rows[FACTORS], [0, 300, N])),
-            InputError,
-            "got 5 of codes and 2 of factors; repartition",
-        ),
-        (
-            lambda rows: (da.ones((30, 2), chunks=10), da.ones((40, 2), chunks=10)),
-            InputError,
-            "got 30 rows of codes and 40 rows of factors",
-        ),
-        (
-            lambda rows: (partitioned(rows[CODES]), rows[FACTORS]),
-            InputTypeError,
-            "factors: expected a Dask array or data frame, .*got DataFrame",
-        ),
-        (lambda rows: (da.ones(30, chunks=10), da.ones(30, chunks=10)), InputError, "codes: expected 2 dimensions"),
-        (
-            lambda rows: (partitioned(rows[CODES].mask(rows["z1"] > 2)), partitioned(rows[FACTORS])),
-            InputError,
-            r"codes: \d+ non-finite values .* in column 'z1', first at row 0; drop",
-        ),
-        (
-            lambda rows: (partitioned(rows[CODES][:0], [0, 0, 0]), partitioned(rows[FACTORS][:0], [0, 0, 0])),
-            NotEnoughData,
-            "expected at least 2 rows, got none",
-        ),
-        (
-            lambda rows: (partitioned(rows[CODES]), partitioned(rows.assign(size=2.0)[["size"]])),
-            NotEnoughData,
-            "every factor is constant",
-        ),
-    ],
-)
-def test_mistakes_are_refused(rows: pd.DataFrame, make: Any, error: type[Exception], message: str) -> None:
-    codes, factors = make(rows)
-    refuses(error, message, demele.evaluate, codes, factors, ["mig"])
+MISTAKES: Any = [
+    (
+        lambda rows: (partitioned(rows[CODES]), partitioned(rows[FACTORS], [0, 12, 12, 333, 650, N])),
+        r"partition \d holds \d+ rows of codes and \d+ rows of factors; row r of both",
+    ),
+    (
+        lambda rows: (partitioned(rows[CODES]), partitioned(rows[FACTORS], [0, 300, N])),
+        "got 5 of codes and 2 of factors; repartition",
+    ),
+    (lambda rows: (da.ones((30, 2)), da.ones((40, 2))), "got 30 rows of codes and 40 rows of factors"),
+    (lambda rows: (partitioned(rows[CODES]), rows[FACTORS]), "factors: expected a Dask array .*got DataFrame"),
+    (lambda rows: (da.ones(30), da.ones(30)), "codes: expected 2 dimensions"),
+    (
+        lambda rows: (partitioned(rows[CODES].mask(rows["z1"] > 2)), partitioned(rows[FACTORS])),
+        r"codes: \d+ non-finite values .* in column 'z1', first at row 0; drop",
+    ),
+    (lambda rows: [partitioned(rows[own][:0], [0, 0, 0]) for own in (CODES, FACTORS)], "at least 2 rows, got none"),
+    (lambda rows: (partitioned(rows[CODES]), partitioned(0 * rows[NUMBERS])), "every factor is constant"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), MISTAKES)
+def test_mistakes_are_refused(rows: pd.DataFrame, make: Any, message: str) -> None:
+    refuses(DemeleError, message, demele.evaluate, *make(rows), ["mig"])
 
 
 def test_values_that_change_between_passes_are_refused(rows: pd.DataFrame) -> None:
@@ -176,8 +158,8 @@ def test_values_that_change_between_passes_are_refused(rows: pd.DataFrame) -> No
         return part + calls[0]
 
     codes = da.from_array(rows[CODES].to_numpy(), chunks=(N, 5)).map_blocks(moved, meta=np.empty((0, 0)))
-    with pytest.raises(InputError, match="values changed between two passes"):
-        demele.metrics.mig(codes, da.from_array(rows[NUMBERS].to_numpy(), chunks=(N, 3)))
+    factors = da.from_array(rows[NUMBERS].to_numpy(), chunks=(N, 3))
+    refuses(InputError, "values changed between two passes", demele.metrics.mig, codes, factors)
 
 
 def test_a_tree_of_merges_keeps_the_order() -> None:

@@ -118,15 +118,9 @@ def test_shares_of_rows_that_others_carry() -> None:
     )
     whole = np.asarray(parts.sum(axis=1)).ravel()
     every = np.ones(5, dtype=bool)
-    found = concept_probes.absorbed(
-        parts,
-        whole,
-        every,
-        np.array([0]),
-        silent=np.array([False, False, True, True, False]),
-        may_take_all=every,
-        may_take_some=every,
-    )
+    silent = np.array([False, False, True, True, False])
+    own = np.array([0])
+    found = concept_probes.absorbed(parts, whole, every, own, silent=silent, may_take_all=every, may_take_some=every)
     assert_close([found.full, found.fraction], [1 / 5, (0 + 4 / 5 + 1 + 1 + 0) / 5], ROUNDING)
     assert found.n == 5
 
@@ -155,22 +149,13 @@ def test_classes_that_probes_do_not_recognise_are_left_out() -> None:
 
 
 def test_options_that_do_not_fit() -> None:
+    flat, deep, short = np.ones((2000, 2)), np.ones((2, 3)), np.ones((3, 2))
     function_cases: Any = [
         ("sparse_probing", {"top": ()}, InputTypeError, "top: expected a number of codes"),
         ("sparse_probing", {"n_rows": 3}, InputError, "n_rows: expected a whole number >= 20"),
-        ("absorption", {"decoder": np.ones((2, 2))}, InputError, "activations: expected decoder and activations"),
-        (
-            "absorption",
-            {"decoder": np.ones((3, 2)), "activations": np.ones((2000, 2))},
-            InputError,
-            "decoder: expected a row for each of the 2 codes, got 3",
-        ),
-        (
-            "absorption",
-            {"decoder": np.ones((2, 3)), "activations": np.ones((2000, 2))},
-            InputError,
-            "as many dimensions, got 3 and 2",
-        ),
+        ("absorption", {"decoder": deep}, InputError, "activations: expected decoder and activations"),
+        ("absorption", {"decoder": short, "activations": flat}, InputError, "a row for each of the 2 codes, got 3"),
+        ("absorption", {"decoder": deep, "activations": flat}, InputError, "as many dimensions, got 3 and 2"),
     ]
     for function, options, error, message in function_cases:
         codes, concept = parted(0.9, 0.1)

@@ -22,6 +22,7 @@ from demele.scoring.noisy_factors import checked_noise, of_rows, of_tables
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
+Array = NDArray[Any]
 OF_TABLES = ["mig", "mig_sup", "dcimig", "jemmig"]
 
 
@@ -30,20 +31,27 @@ def of(score: Score) -> demele.CorrectedScore:
     return score.corrected
 
 
-def rows(n: int = 1500, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Codes of two factors with noise, true values, and annotations of which a tenth is wrong."""
-    rng = np.random.default_rng(seed)
-    true = np.column_stack([rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]), rng.integers(0, 3, n)])
-    codes = np.column_stack([true + rng.normal(0, 0.4, true.shape), rng.normal(size=n)])
-    wrong = rng.random(true.shape) < 0.1
-    given = np.where(wrong, (true + 1) % np.array([4, 3]), true)
-    return codes, true, given
+def rows(n: int = 1500, *, follows: bool = False, rate: float = 0.1) -> tuple[Array, Array, Array]:
+    """Codes of two factors with noise, true values, and wrong annotations; those that follow agree with the code."""
+    rng = np.random.default_rng(0)
+    true = np.column_stack([rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]), rng.integers(0, 4, n)])
+    codes = true + rng.normal(0, 0.6, true.shape)
+    wrong = rng.random(true.shape) < rate
+    other = np.clip(np.rint(codes), 0, 3).astype(int) if follows else (true + rng.integers(1, 4, true.shape)) % 4
+    if follows:  # the rows that the code takes for another value, as often as the rate allows
+        wrong = (other != true) & (rng.random(true.shape) < rate / (other != true).mean())
+    return codes, true, np.where(wrong, other, true)
+
+
+def noisily(codes: Any, given: Any, noise: object, names: list[str], **options: Any) -> demele.Evaluation:
+    method = options.pop("noise_method", None)
+    return demele.evaluate(codes, demele.Factors(given, noise=noise, noise_method=method), names, **options)
 
 
 def test_values_stay_those_of_the_annotations_as_given() -> None:
     codes, _, given = rows()
     plain = demele.evaluate(codes, given, OF_TABLES)
-    found = demele.evaluate(codes, demele.Factors(given, noise={"v1": labels.symmetric_transition(4, 0.1)}), OF_TABLES)
+    found = noisily(codes, given, {"v1": labels.symmetric_transition(4, 0.1)}, OF_TABLES)
     for score, other in zip(plain, found, strict=True):
         assert_exact(other.value, score.value)
         assert str(other.signature) == str(score.signature)
@@ -57,10 +65,7 @@ def test_counts_carry_their_own_uncertainty() -> None:
     codes, _, given = rows()
     matrix = {"v1": labels.TransitionMatrix([[0.9, 0.1, 0, 0], [0, 0.9, 0.1, 0], [0, 0, 0.9, 0.1], [0.1, 0, 0, 0.9]])}
     counts = {"v1": labels.TransitionCounts([[36, 4, 0, 0], [0, 27, 3, 0], [0, 0, 18, 2], [1, 0, 0, 9]])}
-    known, counted = (
-        of(demele.evaluate(codes, demele.Factors(given, noise=noise), ["mig"], n_bootstrap=60)["mig"])
-        for noise in (matrix, counts)
-    )
+    known, counted = (of(noisily(codes, given, noise, ["mig"], n_bootstrap=60)["mig"]) for noise in (matrix, counts))
     assert counted.interval.high - counted.interval.low > 1.2 * (known.interval.high - known.interval.low)
     assert abs(known.value - counted.value) < 0.01
     assert "60" in known.interval.method
@@ -76,27 +81,19 @@ def test_the_order_of_named_classes_does_not_matter() -> None:
         labels.TransitionMatrix(table, names),
         labels.TransitionMatrix(table[np.ix_(turned, turned)], [names[i] for i in turned]),
     )
-    first, second = (
-        of(demele.evaluate(codes, demele.Factors(named, noise={"v1": noise}), ["mig"], n_bootstrap=2)["mig"]).value
-        for noise in both
-    )
+    first, second = (of(noisily(codes, named, {"v1": noise}, ["mig"], n_bootstrap=2)["mig"]).value for noise in both)
     assert_close(first, second, ROUNDING)
 
 
 def test_what_a_transition_cannot_correct_says_what_would() -> None:
-    codes, _, given = rows(300)
+    codes, _, given = rows()
     noise = {"v1": labels.symmetric_transition(4, 0.1)}
-    found = demele.evaluate(codes, demele.Factors(given, noise=noise), ["infom", "mig"], n_bootstrap=2)
+    found = noisily(codes, given, noise, ["infom", "mig"], n_bootstrap=2)
     assert found["infom"].corrected is None
     (reason,) = [note.message for note in found["infom"].notes if note.code == "not-corrected"]
     assert "audited" in reason
-    adjusted = demele.evaluate(
-        codes,
-        demele.Factors(given, noise=noise),
-        ["mig"],
-        options={"mig": {"correction": "miller-madow"}},
-        n_bootstrap=2,
-    )
+    options = {"mig": {"correction": "miller-madow"}}
+    adjusted = noisily(codes, given, noise, ["mig"], options=options, n_bootstrap=2)
     assert adjusted["mig"].corrected is None
 
 
@@ -116,7 +113,7 @@ def test_what_corrects_nothing_is_refused() -> None:
         (0.1, InputTypeError, "expected a mapping"),
     ]:
         codes, _, annotated = rows()
-        refuses(error, words, demele.evaluate, codes, demele.Factors(annotated, noise=given), ["mig"])
+        refuses(error, words, noisily, codes, annotated, given, ["mig"])
 
 
 def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
@@ -125,9 +122,8 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
     codes = true[:, None] + rng.normal(0, 0.01, (400, 1))
 
     def found(noise: object) -> Score:
-        return demele.evaluate(
-            codes, demele.Factors(true, noise={"v1": noise}, noise_method="transition"), ["mig"], bins=4, n_bootstrap=2
-        )["mig"]
+        options = {"noise_method": "transition", "bins": 4, "n_bootstrap": 2}
+        return noisily(codes, true, {"v1": noise}, ["mig"], **options)["mig"]
 
     right = found(labels.TransitionMatrix(np.eye(4)))
     assert_exact(of(right).value, right.value)
@@ -145,28 +141,13 @@ def test_a_continuous_factor_needs_a_transition_between_bins() -> None:
 
 def test_a_transition_of_the_identity_changes_no_bit() -> None:
     codes, _, given = rows()
-    noise = {"v1": labels.TransitionMatrix(np.eye(4)), "v2": labels.TransitionMatrix(np.eye(3))}
-    found = demele.evaluate(codes, demele.Factors(given, noise=noise), OF_TABLES, n_bootstrap=2)
+    noise = {"v1": labels.TransitionMatrix(np.eye(4)), "v2": labels.TransitionMatrix(np.eye(4))}
+    found = noisily(codes, given, noise, OF_TABLES, n_bootstrap=2)
     for score in found:
         assert_exact(of(score).value, score.value)
 
 
 # Scores corrected from audited rows, and whether errors depend on the codes ------------------------------------------
-
-
-Array = NDArray[Any]
-
-
-def rows_of_audited_factors(n: int, *, follows: bool, rate: float = 0.1, seed: int = 0) -> tuple[Array, Array, Array]:
-    """Codes of two factors with noise, true values, and wrong annotations; those that follow agree with the code."""
-    rng = np.random.default_rng(seed)
-    true = np.column_stack([rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]), rng.integers(0, 4, n)])
-    codes = true + rng.normal(0, 0.6, true.shape)
-    wrong = rng.random(true.shape) < rate
-    other = np.clip(np.rint(codes), 0, 3).astype(int) if follows else (true + rng.integers(1, 4, true.shape)) % 4
-    if follows:  # the rows that the code takes for another value, as often as the rate allows
-        wrong = (other != true) & (rng.random(true.shape) < rate / (other != true).mean())
-    return codes, true, np.where(wrong, other, true)
 
 
 def audit_of(true: Array, size: int, seed: int = 1) -> dict[str, labels.Audit]:
@@ -185,7 +166,7 @@ def halved(name: str, codes: Array, given: Array, noise: dict[str, labels.Audit]
 
 @pytest.mark.parametrize("name", ["mig", "mig_sup", "dcimig", "jemmig", "irs"])
 def test_an_audit_of_all_rows_is_the_score_of_true_values(name: str) -> None:
-    codes, true, given = rows_of_audited_factors(600, follows=False)
+    codes, true, given = rows(600)
     options = {"correction": "miller-madow"} if name not in ("irs",) else {}
     found = halved(name, codes, given, audit_of(true, 600), **options)
     truth, noisy = (demele.evaluate(codes, own, [name], options={name: options})[name].value for own in (true, given))
@@ -216,8 +197,8 @@ def test_halves_share_no_row_and_have_half_of_the_audit_each() -> None:
 
 
 def test_an_audit_corrects_every_kind_of_score_by_default() -> None:
-    codes, true, given = rows_of_audited_factors(3000, follows=False, rate=0.2)
-    found = demele.evaluate(codes, demele.Factors(given, noise=audit_of(true, 600)), ["mig", "sap"], n_bootstrap=20)
+    codes, true, given = rows(3000, rate=0.2)
+    found = noisily(codes, given, audit_of(true, 600), ["mig", "sap"], n_bootstrap=20)
     truth = demele.evaluate(codes, true, ["mig", "sap"])
     for score, other in zip(found, truth, strict=True):
         corrected = of(score)
@@ -231,28 +212,26 @@ def test_an_audit_corrects_every_kind_of_score_by_default() -> None:
 
 def test_errors_that_follow_the_codes_are_found() -> None:
     """Noisy annotations then flatter; audited rows correct that, and a transition makes it worse."""
-    codes, true, given = rows_of_audited_factors(4000, follows=True, rate=0.08)
+    codes, true, given = rows(4000, follows=True, rate=0.08)
     noise = audit_of(true, 400)
     truth = demele.evaluate(codes, true, ["mig"])["mig"].value
-    found = demele.evaluate(codes, demele.Factors(given, noise=noise), ["mig"], n_bootstrap=100)["mig"]
+    found = noisily(codes, given, noise, ["mig"], n_bootstrap=100)["mig"]
     assert found.value > truth + 0.02
     assert abs(of(found).value - truth) < 0.5 * (found.value - truth)
     assert "errors-depend-on-codes" in {note.code for note in of(found).notes}
-    by_name = demele.evaluate(
-        codes, demele.Factors(given, noise=noise, noise_method="transition"), ["mig"], n_bootstrap=100
-    )["mig"]
+    by_name = noisily(codes, given, noise, ["mig"], noise_method="transition", n_bootstrap=100)["mig"]
     assert of(by_name).value > found.value
     assert "errors-depend-on-codes" in {note.code for note in of(by_name).notes}
     mixed = {"v1": noise["v1"], "v2": labels.TransitionMatrix(np.eye(4))}
-    withheld = demele.evaluate(codes, demele.Factors(given, noise=mixed), ["mig"], n_bootstrap=100)["mig"]
+    withheld = noisily(codes, given, mixed, ["mig"], n_bootstrap=100)["mig"]
     assert withheld.corrected is None
     (reason,) = [note.message for note in withheld.notes if note.code == "not-corrected"]
     assert "errors depend on the codes" in reason
 
 
 def test_errors_that_do_not_depend_on_the_codes_pass() -> None:
-    codes, true, given = rows_of_audited_factors(4000, follows=False, rate=0.08)
-    score = demele.evaluate(codes, demele.Factors(given, noise=audit_of(true, 400)), ["mig"], n_bootstrap=100)["mig"]
+    codes, true, given = rows(4000, rate=0.08)
+    score = noisily(codes, given, audit_of(true, 400), ["mig"], n_bootstrap=100)["mig"]
     assert "errors-depend-on-codes" not in {note.code for note in of(score).notes}
 
 
@@ -263,7 +242,7 @@ def test_audits_that_are_too_small_are_refused(size: int, words: str) -> None:
     rng = np.random.default_rng(0)
     true = rng.integers(0, 30, (3000, 1))
     codes = true + rng.normal(0, 1, true.shape)
-    score = demele.evaluate(codes, demele.Factors(true, noise=audit_of(true, size)), ["mig"])["mig"]
+    score = noisily(codes, true, audit_of(true, size), ["mig"])["mig"]
     assert score.corrected is None
     (reason,) = [note.message for note in score.notes if note.code == "not-corrected"]
     assert words in reason
@@ -275,19 +254,19 @@ def test_true_values_beyond_those_that_were_given(name: str, bins: str) -> None:
     """An instrument that stops at .1 and at .9: true values beyond these are in the outer bins."""
     true = np.random.default_rng(0).random((1200, 2))
     given = np.clip(true, 0.1, 0.9)
-    found = demele.evaluate(true, demele.Factors(given, noise=audit_of(true, 400)), [name], bins=bins)[name]
-    inside = demele.evaluate(true, demele.Factors(given, noise=audit_of(given, 400)), [name], bins=bins)[name]
+    found = noisily(true, given, audit_of(true, 400), [name], bins=bins)[name]
+    inside = noisily(true, given, audit_of(given, 400), [name], bins=bins)[name]
     assert_exact(found.corrected.value, inside.corrected.value)
 
 
 def test_small_and_unclear_audits_are_warned_of() -> None:
-    codes, true, given = rows_of_audited_factors(1000, follows=False)
+    codes, true, given = rows(1000)
     drawn = labels.draw_audit(1000, 150, seed=2).rows
     noise = {f"v{i + 1}": labels.Audit(drawn, true[drawn, i], unclear=4, design="uniform") for i in range(2)}
-    score = demele.evaluate(codes, demele.Factors(given, noise=noise), ["mig"], n_bootstrap=10)["mig"]
+    score = noisily(codes, given, noise, ["mig"], n_bootstrap=10)["mig"]
     assert {"few-audited", "audit-unclear"} <= {note.code for note in of(score).notes}
     one = {"v1": noise["v1"], "v2": labels.Audit(drawn[:-1], true[drawn[:-1], 1], design="uniform")}
-    other = demele.evaluate(codes, demele.Factors(given, noise=one), ["mig"], n_bootstrap=10)["mig"]
+    other = noisily(codes, given, one, ["mig"], n_bootstrap=10)["mig"]
     assert "different rows" in other.notes[-1].message
 
 
@@ -300,7 +279,7 @@ def test_without_errors_nothing_changes(name: str) -> None:
     true = rng.integers(0, 3, (400, 2))
     codes = true + rng.normal(0, 0.7, true.shape)
     noise = {"v1": labels.TransitionMatrix(np.eye(3)), "v2": labels.TransitionMatrix(np.eye(3))}
-    score = demele.evaluate(codes, demele.Factors(true, noise=noise), [name])[name]
+    score = noisily(codes, true, noise, [name])[name]
     assert_close(score.corrected.value, score.value, ROUNDING)
     assert any("trained on the annotations as given" in one for one in score.corrected.assumptions)
     assert score.corrected.interval is not None
@@ -332,9 +311,7 @@ def test_counts_and_audits_correct_scores_of_classifiers() -> None:
     drawn = labels.draw_audit(1200, 300, seed=0).rows
     counts = labels.TransitionCounts([[85, 15, 0], [0, 85, 15], [15, 0, 85]])
     for noise in (counts, labels.Audit(drawn, true[drawn], design="uniform")):
-        score = demele.evaluate(codes, demele.Factors(given, noise={"v1": noise}, noise_method="transition"), ["sap"])[
-            "sap"
-        ]
+        score = noisily(codes, given, {"v1": noise}, ["sap"], noise_method="transition")["sap"]
         assert score.corrected.value > score.value + 0.05
         assert score.corrected.interval.low < score.corrected.value < score.corrected.interval.high
 
@@ -343,7 +320,7 @@ def test_what_classifiers_cannot_be_corrected_for() -> None:
     rng = np.random.default_rng(3)
     true = rng.random((300, 1))
     audit = labels.Audit(np.arange(150), true[:150, 0], design="uniform")
-    score = demele.evaluate(true, demele.Factors(true, noise={"v1": audit}, noise_method="transition"), ["sap"])["sap"]
+    score = noisily(true, true, {"v1": audit}, ["sap"], noise_method="transition")["sap"]
     assert score.corrected is None
     assert "no transition between classes" in score.notes[-1].message
 
