@@ -515,9 +515,8 @@ def audited_means(
             exact_mean_ends(one, rows, answer, error)
             for one, answer in zip(unit.reshape(-1, held.n), answers.reshape(-1, rows.size), strict=True)
         ]
-        ends = (
-            np.reshape(proved, (*np.shape(value), 2)).T + np.array([-shift, shift])[(...,) + (None,) * np.ndim(value)]
-        )
+        shifts = np.array([-shift, shift])[(...,) + (None,) * np.ndim(value)]
+        ends = np.reshape(proved, (*np.shape(value), 2)).T + shifts
     else:
         ends = value - reach(tail, below=True), value + reach(tail, below=False)
     moved = known.expert_error

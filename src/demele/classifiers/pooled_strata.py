@@ -360,15 +360,12 @@ def prediction_powered(
 
     k, others = rows.size, given.shape[-1] - rows.size
     f, u = given[..., rows], np.delete(given, rows, axis=-1)
-    coefficient = np.zeros(given.shape[:-1])
-    value, variance = true.mean(axis=-1), 0.0
-    if others:
-        spread = given.var(axis=-1, ddof=1) * (1 + k / others)
-        covariance = ((true - value[..., None]) * (f - f.mean(axis=-1, keepdims=True))).mean(axis=-1)
-        coefficient = np.where(spread > 0, np.clip(covariance / np.where(spread > 0, spread, 1.0), 0, 1), 0.0)
-        value = coefficient * u.mean(axis=-1) + (true - coefficient[..., None] * f).mean(axis=-1)
-        variance = coefficient**2 * u.var(axis=-1) / others
-    variance = variance + (true - coefficient[..., None] * f).var(axis=-1) / k
+    spread = given.var(axis=-1, ddof=1) * (1 + k / others)
+    covariance = ((true - true.mean(axis=-1, keepdims=True)) * (f - f.mean(axis=-1, keepdims=True))).mean(axis=-1)
+    coefficient = np.where(spread > 0, np.clip(covariance / np.where(spread > 0, spread, 1.0), 0, 1), 0.0)
+    left = true - coefficient[..., None] * f
+    value = coefficient * u.mean(axis=-1) + left.mean(axis=-1)
+    variance = coefficient**2 * u.var(axis=-1) / others + left.var(axis=-1) / k
     reach = -ndtri(tail) * np.sqrt(variance)
     return value, value - reach, value + reach, coefficient
 

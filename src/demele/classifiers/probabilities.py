@@ -534,9 +534,7 @@ def calibration_error(
     def span(low: float, high: float, method: str, kind: str) -> Interval:
         return Interval(low=float(low), high=float(high), level=level, method=method, kind=kind)
 
-    error, corrected = (
-        np.nan if found is None else float(size @ np.abs(sure - found[0])) / n for found in (given, known)
-    )
+    error, corrected = (np.nan if one is None else float(size @ np.abs(sure - one[0])) / n for one in (given, known))
     bound = None if noise is None else span(max(error - noise, 0), min(error + noise, 1), "worst case", "worst-case")
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     rows = [

@@ -206,9 +206,8 @@ def _tables(frame: "pd.DataFrame", columns: "pd.DataFrame", form: str) -> dict[s
 
     classes, values = list(map(str, frame.index)), frame.to_numpy()
     others = np.where(np.eye(len(classes), dtype=bool), 0, values / np.maximum(values.sum(axis=1, keepdims=True), 1))
-    mistaken = [
-        f"{classes[row.argmax()]} ({written(float(row.max()), 'percent')})" if row.any() else MISSING for row in others
-    ]
+    most = [(classes[row.argmax()], float(row.max())) for row in others]
+    mistaken = [f"{of} ({written(share, 'percent')})" if share else MISSING for of, share in most]
     rows = columns.set_axis(pd.Index(classes, name="true_class")).assign(mistaken_most_for=mistaken)
     table, _ = table_of_frame("Classes", rows, {"right": "percent", "share_wrong": "percent"})
     shown, left = list(map(name, classes[:_MOST_CLASSES])), len(classes) - _MOST_CLASSES
@@ -495,10 +494,8 @@ class TransitionCounts(SquareTable):
 
         sizes = self.counts.sum(axis=1)
         wrong = sizes - np.diag(self.counts)
-        low, high = (
-            np.where(sizes > 0, end, open_)
-            for end, open_ in zip(exact_interval(wrong, sizes, level=level), (0.0, 1.0), strict=True)
-        )
+        low, high = exact_interval(wrong, sizes, level=level)
+        low, high = np.where(sizes > 0, low, 0.0), np.where(sizes > 0, high, 1.0)
         columns = {"instances": sizes, "wrong": wrong, "share_wrong": proportion(wrong, sizes), "low": low}
         return pd.DataFrame(columns | {"high": high}, index=pd.Index(self._words.classes, name="true"))
 

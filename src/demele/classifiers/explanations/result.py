@@ -351,9 +351,6 @@ class PerturbationTest(Result):
     def __iter__(self) -> Iterator[MapResult]:
         return iter(self.maps)
 
-    def __len__(self) -> int:
-        return len(self.maps)
-
     def to_frame(self) -> "pd.DataFrame":
         """Row per map: its areas, the difference to random order with its interval, the verdict."""
         import pandas as pd

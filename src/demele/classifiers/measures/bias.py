@@ -145,10 +145,8 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     refuse_many_classes(data)
     hits, rows = indicator_counts(data.predictions[0], data.labels, truth, data.k)
     given, true = (confusion_counts(of, data.predictions[0], data.k) for of in (data.labels, truth))
-    biases = {
-        measure: observed_measure(measure, given) - observed_measure(measure, true)
-        for measure in ("accuracy", "precision", "recall", "f1")
-    }
+    names = ("accuracy", "precision", "recall", "f1")
+    biases = {name: observed_measure(name, given) - observed_measure(name, true) for name in names}
     counts = {"predicted": given.sum(axis=0), "labelled": given.sum(axis=1), "true": true.sum(axis=1)}
     f_c, f_n, f_r = proportion(hits.sum(axis=1), rows.sum(axis=1)).tolist()
     accuracy = float(biases.pop("accuracy"))
@@ -468,9 +466,8 @@ def worst_case_interval(
     moves = Moves(budget, confusion if unsure is None else unsure)
     right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
     if measure == "accuracy":
-        low, high = (
-            _end(right.sum() + sign * total, confusion.sum(), sign, level) for sign, _, _, total in moves.sides
-        )
+        hits, n = right.sum(), confusion.sum()
+        low, high = (_end(hits + sign * total, n, sign, level) for sign, _, _, total in moves.sides)
         return low, high
     ends, known = [], trials_of(measure, right, predicted, labelled) > 0
     for sign, hits, misses, _ in moves.sides:
@@ -570,9 +567,8 @@ def binary_correction(
         warn_user(f"binary_correction: {message}", OutOfDomainWarning)
     interval = None
     if trials is not None:
-        ends = sorted(
-            (float(end) - noise) / (1 - 2 * noise) for end in score_interval(seen * trials, trials, level=level)
-        )
+        both = score_interval(seen * trials, trials, level=level)
+        ends = sorted((float(end) - noise) / (1 - 2 * noise) for end in both)
         interval = Interval(low=ends[0], high=ends[1], level=level, method="score", kind="corrected")
     return NamedEstimates(
         measure="binary correction",

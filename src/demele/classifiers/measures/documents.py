@@ -221,9 +221,8 @@ def confusion_document(result: "ConfusionCounts") -> Document:
     columns = {"Class": "text", "Rows": "count", "Predicted": "count"}
     columns |= dict.fromkeys(_OF_CLASSES.values(), "percent")
     measures = [result.measure(key).tolist() for key in _OF_CLASSES]
-    rows = list(
-        zip(map(name, result.classes), result.support.tolist(), result.predicted.tolist(), *measures, strict=True)
-    )
+    sizes = [one.tolist() for one in (result.support, result.predicted)]
+    rows = list(zip(map(name, result.classes), *sizes, *measures, strict=True))
     table = Table("Classes", columns, rows)
     return Document(
         kind="Confusion counts",
