@@ -159,21 +159,20 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     if not len(columns[0]):
         raise NotEnoughData("factors", "expected at least 2 rows, got none")
     given = given_kinds(kinds, names, circles=True)
-    read = tuple(read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
     periods = getattr(factors, "attrs", {}).get("periods", {})
-    read = tuple(
-        one.on_circle(periods[one.name])
-        if one.kind == "continuous"
-        and one.name not in given
-        and (one.high - one.low <= periods.get(one.name, 0.0) < 2 * (one.high - one.low))
-        else one
-        for one in read
-    )
-    for factor in read:
-        if factor.name not in given and factor.categorical:
-            refuse_names_of_rows(len(factor.levels), factor.n_annotated, factor.name, next(iter(factor.levels), None))
+    read, doubts = [], []
+    for column, name in zip(columns, names, strict=True):
+        kind = given.get(name)
+        factor = read_factor(column, name, kind)
+        span, period = factor.high - factor.low, periods.get(name, 0.0)
+        if kind is None and factor.kind == "continuous" and span <= period < 2 * span:
+            factor = factor.on_circle(period)
+        if kind is None and factor.categorical:
+            refuse_names_of_rows(len(factor.levels), factor.n_annotated, name, next(iter(factor.levels), None))
         if factor.n_annotated == 0:
-            raise NotEnoughData("factors", f"column {quoted(factor.name)} has no annotated row at all; leave it out")
+            raise NotEnoughData("factors", f"column {quoted(name)} has no annotated row at all; leave it out")
+        read.append(factor)
+        doubts.append(doubt_of(factor, column, kind))
     refuse_wide("factors", names, [factor.low for factor in read], [factor.high for factor in read])
     incomplete = [factor for factor in read if not factor.complete]
     if missing == "raise" and incomplete:
@@ -187,21 +186,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
             f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass `missing='omit'` to "
             "score each factor on the rows annotated for it",
         )
-    doubts = []
-    for factor, column in zip(read, columns, strict=True):
-        name, kind = quoted(factor.name), given.get(factor.name)
-        quantity = kind is None and factor.kind == "continuous"
-        period = circle_period(factor.values, factor.low, factor.high) if quantity else None
-        if kind is not None:
-            doubts.append(unique_class_doubt(factor.name, kind, len(factor.levels), factor.n_annotated))
-        elif period is None:
-            doubts.append(None if factor.cyclic else ambiguity_of(factor, column))
-        else:
-            doubts.append(
-                f"factor {name} spans {factor.low:.3g} to {factor.high:.3g}, as angles do, and was read as a quantity "
-                f"with two ends; if it is an angle, pass `kinds={{{name}: 'cyclic:{period:.17g}'}}`"
-            )
-    return Factors(read, missing, tuple(filter(None, doubts)), kinds is not None)
+    return Factors(tuple(read), missing, tuple(filter(None, doubts)), kinds is not None)
 
 
 # Factors -----------------------------------------------------------------------------------------------------------
@@ -315,8 +300,19 @@ def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     return result
 
 
-def ambiguity_of(factor: Factor, column: Any) -> str | None:
-    """Say how whole numbers were read that are neither clearly classes nor clearly a quantity."""
+def doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
+    """Say how a column was read that may be otherwise: an angle as a quantity, whole numbers as classes or not."""
+    if given is not None:
+        return unique_class_doubt(factor.name, given, len(factor.levels), factor.n_annotated)
+    period = circle_period(factor.values, factor.low, factor.high) if factor.kind == "continuous" else None
+    if period is not None:
+        name = quoted(factor.name)
+        return (
+            f"factor {name} spans {factor.low:.3g} to {factor.high:.3g}, as angles do, and was read as a quantity "
+            f"with two ends; if it is an angle, pass `kinds={{{name}: 'cyclic:{period:.17g}'}}`"
+        )
+    if factor.cyclic:
+        return None
     stored = np.asarray(column[:1]).dtype.kind
     whole = factor.levels if factor.categorical else whole_numbers(factor.values)
     if stored not in "iuf" or str(getattr(column, "dtype", "")) == "category" or whole is None:
