@@ -10,7 +10,7 @@ import pytest
 
 import demele
 from demele.outofcore import tables
-from tests.outofcore.test_out_of_core import in_files
+from tests.outofcore.test_out_of_core import scanned
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -30,11 +30,6 @@ def make_rows(*, holes: bool = False) -> pd.DataFrame:
     return pd.DataFrame(np.hstack([codes, factors]), columns=[*CODES, *FACTORS])
 
 
-def scanned(rows: pd.DataFrame, folder: Path, cuts: list[int], group: int) -> tuple[Any, Any]:
-    made = in_files(rows, folder, cuts, group)
-    return demele.scan_parquet(made, CODES), demele.scan_parquet(made, FACTORS)
-
-
 def numbers(evaluation: demele.Evaluation) -> list[float]:
     found: list[float] = []
     for score in evaluation:
@@ -48,7 +43,7 @@ def test_every_row_counts(tmp_path: Path, holes: bool, cuts: list[int], group: i
     rows = make_rows(holes=holes)
     missing: Any = "omit" if holes else "raise"
     expected = demele.evaluate(rows[CODES], demele.Factors(rows[FACTORS], missing=missing), METRICS)
-    codes, factors = scanned(rows, tmp_path / "rows", cuts, group)
+    codes, factors = scanned(rows, tmp_path, cuts, group, CODES, FACTORS)
     found = demele.evaluate(demele.Codes(codes, sample=SAMPLE), demele.Factors(factors, missing=missing), METRICS)
     assert [score.n for score in found] == [N] * len(METRICS)
     assert not [note for score in found for note in score.notes if note.code in ("sampled", "unprobed")]
@@ -59,7 +54,7 @@ def test_neither_workers_nor_partitions_matter(tmp_path: Path, monkeypatch: pyte
     rows = make_rows()
     expected = numbers(demele.evaluate(rows[CODES], rows[FACTORS], METRICS))
     monkeypatch.setattr(tables, "ROWS_PER_SPAN", 100)
-    data = scanned(rows, tmp_path / "rows", [300, 1100], 100)
+    data = scanned(rows, tmp_path, [300, 1100], 100, CODES, FACTORS)
     alone, together = (
         demele.evaluate(demele.Codes(data[0], sample=SAMPLE), data[1], METRICS, n_jobs=n_jobs) for n_jobs in (1, 2)
     )
@@ -75,15 +70,12 @@ def test_products_of_all_columns(tmp_path: Path) -> None:
     rows["turn"] = rows["turn"].astype(int).astype(str)
     metrics = ["mcc", "mcc_weak", "r2_affine"]
     expected = demele.evaluate(rows[CODES], rows[FACTORS], metrics)
-    codes, factors = scanned(rows, tmp_path / "rows", [700], 100)
+    codes, factors = scanned(rows, tmp_path, [700], 100, CODES, FACTORS)
     found = demele.evaluate(demele.Codes(codes, sample=SAMPLE), factors, metrics)
     for score in found:
         assert score.n == N
-        assert_close([score.value, *score.native.values()], [*values_of(expected[score.metric])], SOLVER)
-
-
-def values_of(score: demele.Score) -> list[float]:
-    return [score.value, *score.native.values()]
+        wanted = expected[score.metric]
+        assert_close([score.value, *score.native.values()], [wanted.value, *wanted.native.values()], SOLVER)
 
 
 def test_a_factor_in_one_bin_keeps_its_place(tmp_path: Path) -> None:
@@ -93,14 +85,14 @@ def test_a_factor_in_one_bin_keeps_its_place(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = demele.evaluate(rows[CODES], rows[FACTORS], ["irs"], options=options)
-        data = scanned(rows, tmp_path / "rows", [700], 100)
+        data = scanned(rows, tmp_path, [700], 100, CODES, FACTORS)
         found = demele.evaluate(demele.Codes(data[0], sample=SAMPLE), data[1], ["irs"], options=options)
     assert found["irs"].factor_names == expected["irs"].factor_names
     assert_close(numbers(found), numbers(expected), ROUNDING)
 
 
 def test_a_signature_makes_the_number_again(tmp_path: Path) -> None:
-    data = scanned(make_rows(), tmp_path / "rows", [700], 100)
+    data = scanned(make_rows(), tmp_path, [700], 100, CODES, FACTORS)
     for score in demele.evaluate(demele.Codes(data[0], sample=SAMPLE), data[1], METRICS):
         again = demele.replay(str(score.signature), *data)
         assert_close(again.value, score.value, ROUNDING)
