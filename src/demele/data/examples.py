@@ -393,9 +393,7 @@ def _checked(images: ArrayLike) -> Floats:
     wrong = ~((array >= 0) & (array <= FULL_INK)).all(axis=(1, 2))  # NaN compares false, so it is wrong too
     if wrong.any():
         raise InputError(
-            "images",
-            f"{wrong.sum()} images have intensities outside 0 to {FULL_INK:g}, "
-            f"first: image {wrong.argmax()}; rescale them",
+            "images", f"{wrong.sum()} images are outside 0 to {FULL_INK:g}, first: {wrong.argmax()}; rescale them"
         )
     return array
 

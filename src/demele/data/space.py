@@ -121,9 +121,7 @@ class FactorSpace(TableResult):
         read = tuple(_read_values(given, name) for name, given in values.items())
         sizes = tuple(len(one) for one in read)
         if math.prod(sizes) > MOST_ROWS:
-            raise InputError(
-                "values", f"expected at most 2^63 - 1 rows, got {quoted(math.prod(sizes))}; leave out factors"
-            )
+            raise InputError("values", f"expected below 2^63 rows, got {quoted(math.prod(sizes))}; leave out factors")
         given = given_kinds(kinds, names)
         detected = ["continuous" if isinstance(one[0], float) else "categorical" for one in read]
         found = tuple(given.get(name) or kind for name, kind in zip(names, detected, strict=True))

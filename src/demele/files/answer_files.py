@@ -123,9 +123,7 @@ def _long(text: str, warn: Warn, asked: Mapping[str, Any]) -> "dict[str, pd.Seri
     """Return the columns of items, annotators and answers of a long table."""
     table: Any = read_table(text, warn=warn)
     if isinstance(table, np.ndarray):
-        raise FormatError(
-            f"{text}: expected columns item, annotator and answer; give `wide` if it has one per annotator"
-        )
+        raise FormatError(f"{text}: expected columns item, annotator and answer; give `wide` for one per annotator")
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     chosen: dict[str, str] = {}
     for role, name in asked.items():

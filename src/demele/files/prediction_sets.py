@@ -232,9 +232,7 @@ def _identified(
     if id_column is None:
         return None, table
     if id_column not in table:
-        raise UnknownNameError(
-            f"{path}: holds no column called {quoted(id_column)}; it has {listed([*map(str, table)])}"
-        )
+        raise UnknownNameError(f"{path}: has no column {quoted(id_column)}; it has {listed([*map(str, table)])}")
     values, what = table.pop(id_column), f"{text}: column {id_column}"
     missing = np.flatnonzero(values.isna())
     if missing.size:

@@ -309,9 +309,7 @@ def _read_smallnorb(request: Request) -> Read:
         labels.append(np.column_stack([cat.whole(), info.whole()]).astype(np.int64))
         others = labels[-1][~np.isin(labels[-1][:, 1], toys[one]), 1]
         if others.size:
-            raise FormatError(
-                info.path, f"expected toys {toys[one]} of {one!r}, found {others[0]}; is it another file?"
-            )
+            raise FormatError(info.path, f"expected toys {toys[one]} of {one!r}, found {others[0]}; is it another?")
         files += paths
     positions = np.concatenate(labels)
     if (positions[:, _AZIMUTH] % 2).any():

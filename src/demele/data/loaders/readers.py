@@ -143,9 +143,7 @@ def tar_members(path: Path, names: Collection[str], most: int, total: int) -> tu
     left = total
     with path.open("rb") as plain:
         if plain.read(2) != GZIP:
-            raise FormatError(
-                path, "expected a .tar.gz, and it does not begin as one; name the folder if it is unpacked"
-            )
+            raise FormatError(path, "expected a .tar.gz; name the folder if it is unpacked")
         plain.seek(0)
         with (
             parsing(f"{path}: damaged or cut off; copy it again"),
