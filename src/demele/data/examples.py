@@ -381,12 +381,6 @@ def digit_factors(images: ArrayLike) -> pd.DataFrame:
     """
     import pandas as pd
 
-    ink = _checked(images) / FULL_INK
-    columns = {**_moments(ink), **_strokes(ink)}
-    return pd.DataFrame({name: columns[name] for name in FACTOR_UNITS})
-
-
-def _checked(images: ArrayLike) -> Floats:
     array = real_numbers(images, "images")
     if array.ndim != 3 or array.shape[1:] != (8, 8):
         raise InputError("images", f"expected shape (n, 8, 8); got {array.shape}; reshape rows of 64 with (-1, 8, 8)")
@@ -395,7 +389,9 @@ def _checked(images: ArrayLike) -> Floats:
         raise InputError(
             "images", f"{wrong.sum()} images are outside 0 to {FULL_INK:g}, first: {wrong.argmax()}; rescale them"
         )
-    return array
+    ink = array / FULL_INK
+    columns = {**_moments(ink), **_strokes(ink)}
+    return pd.DataFrame({name: columns[name] for name in FACTOR_UNITS})
 
 
 def _moments(ink: Floats) -> dict[str, Floats]:

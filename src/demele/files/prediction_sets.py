@@ -196,9 +196,6 @@ def _columns(
             raise InputError(f"{text}: no number in {plural(odd.size, 'row', 'rows')} of scores, first row {odd[0]}")
         names = list(map(str, range(held.shape[1]) if table is held else table))
         found = np.array(_classes_of(text, names, np.asarray(classes)), dtype=object)
-        tied = int(((scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-        if tied:
-            warn(f"{text}: {tied} of {len(scores)} rows have the largest score twice; the first class is taken")
         return _Columns(ids, {path.stem: found[scores.argmax(axis=1)]}, scores)
     if not table.shape[1]:
         raise InputError(f"{text}: expected a column of classes in addition to {id_column}, got none")

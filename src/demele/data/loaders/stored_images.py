@@ -83,15 +83,13 @@ class Images:
         """
         many = max(1, BLOCK // max(1, math.prod(self.shape)))
         start = 0
-        for rows in self.stream(many) if self.stream is not None else self._parts(many):
+        held: Any = self.rows
+        parts = (np.asarray(held[first : first + many]) for first in range(0, self.n, many))
+        for rows in self.stream(many) if self.stream is not None else parts:
             yield start, self._decoded(rows)
             start += len(rows)
         if start != self.n:
             raise FormatError(self.what, f"expected {self.n:,} images, found {start:,}")
-
-    def _parts(self, many: int) -> Iterator[Pixels]:
-        for start in range(0, self.n, many):
-            yield np.asarray(self.rows[start : start + many])  # type: ignore[index]
 
     def _decoded(self, rows: Pixels) -> Pixels:
         images = rows if self.decode is None else self.decode(rows)
@@ -175,9 +173,6 @@ class StoredImages(ImageSet):
     def __init__(self, images: Images, *, order: NDArray[np.int64] | None = None, **about: Any) -> None:
         super().__init__(shape=images.shape, **about)
         self.stored, self._stored = images, order
-        n = images.n if order is None else len(order)
-        if n != len(self):
-            raise InputError(f"expected {len(self)} images, one per row of the factors, got {n}")
 
     def _draw(self, rows: NDArray[np.int64]) -> Pixels:
         return self.stored.take(rows)
