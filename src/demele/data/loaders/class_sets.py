@@ -489,9 +489,7 @@ def _read_voc(request: Request) -> Read:
     annotations = folder / "Annotations"
     if not annotations.is_dir():
         raise request.no_file(annotations)
-    listing = folder / "ImageSets" / "Main" / f"{request.options['split']}.txt"
-    if not listing.is_file():
-        raise request.no_file(listing)
+    listing = request.file(f"{request.options['split']}.txt", folder=folder / "ImageSets" / "Main")
     names = read_whole(listing).decode("utf-8", "replace").split()
     odd = [name for name in names if not re.fullmatch(r"2\d{3}_\d{6}", name)]
     if odd or not names:
@@ -499,10 +497,7 @@ def _read_voc(request: Request) -> Read:
     classes = [class_of_picture(_objects(annotations / f"{name}.xml")) for name in names]
     kept = [(name, _VOC_CLASSES.index(one)) for name, one in zip(names, classes, strict=True) if one is not None]
     request.note(listing, f"{len(names):,} pictures", f"{len(names):,} pictures", "fits")
-    files = [folder / "JPEGImages" / f"{name}.jpg" for name, _ in kept]
-    missing = [one.name for one in files if not one.is_file()]
-    if missing:
-        raise FormatError(folder / "JPEGImages", f"{len(missing):,} pictures are missing: {listed(missing)}")
+    files = [request.file(f"{name}.jpg", folder=folder / "JPEGImages") for name, _ in kept]
     side = request.options["pixels"]
     if not files:
         raise FormatError(listing, f"expected pictures of one class, found none among {len(names):,}")

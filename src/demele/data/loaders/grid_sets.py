@@ -54,12 +54,7 @@ def _read_cars3d(request: Request) -> Read:
     odd = [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]
     if odd:
         raise FormatError(listing, f"expected names of files without their ending, found {quoted(odd[0])}")
-    files = [folder / f"{name}.mat" for name in names]
-    missing = [path.name for path in files if not path.is_file()]
-    if missing:
-        request.note(folder, f"{cars - len(missing)} files", f"{cars} files", "missing")
-        told = f"expected {cars} files, {len(missing)} of them are missing: {listed(missing)}"
-        raise FormatError(folder, told, "copy them again")
+    files = [request.file(f"{name}.mat", folder=folder) for name in names]
     shape = (*grid.pixels, azimuths, elevations)
     cars_alone = []
     for path in files:
@@ -386,8 +381,6 @@ def numbered_pictures(request: Request, folder: Path, n: int, digits: int) -> tu
     InputError
         If there is no such folder.
     """
-    if not folder.is_dir():
-        raise InputError("path", f"expected a folder of {n:,} pictures, found no folder {folder}")
     names = [f"{number:0{digits}}.png" for number in range(n)]
     held, expected = {name for name in os.listdir(folder) if name.endswith(".png")}, set(names)
     for wrong, said in ((expected - held, "missing"), (held - expected, "too many")):
@@ -411,8 +404,6 @@ _LABELS = ("train-rec.labels", "labels.npy")
 def _read_rendered(request: Request) -> Read:
     """Check that all pictures are there, and that labels next to them have the same order."""
     folder = request.path / "images" if (request.path / "images").is_dir() else request.path
-    if not folder.is_dir():
-        raise request.no_file(folder)
     grid = request.grid
     images, files = numbered_pictures(request, folder, grid.n, digits=6)
     beside = [place / one for place in (request.path, folder.parent) for one in _LABELS if (place / one).is_file()]
@@ -495,8 +486,6 @@ def _read_latents(request: Request, several: bool) -> Read:
     """Read the factors of a folder of pictures, or of one for each shape of the object, one behind the other."""
     import pandas as pd
 
-    if not request.path.is_dir():
-        raise request.no_file(request.path)
     found = [re.fullmatch(r"raw_latents_(\d{1,3})\.npy", path.name) for path in request.path.iterdir()]
     shapes = sorted(int(one[1]) for one in found if one) or [0]
     images, tables, files = [], [], []
