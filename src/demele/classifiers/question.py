@@ -116,8 +116,10 @@ class Question:
         return self.data.vocabulary.classes[1 - self.of if measure in OF_NEGATIVE else self.of]
 
     def counts(self) -> PairCounts:
-        """Count who is right where the two disagree."""
-        return pair_counts(self.data, self.baseline, self.candidate)
+        """Count who is right where the two disagree. Cost: O(models^2 n), once for each ``data``."""
+        data, baseline, candidate = self.data, self.baseline, self.candidate
+        lost, won = data.right_alone[baseline, candidate], data.right_alone[candidate, baseline]
+        return PairCounts(lost, won, data.disagreements[baseline, candidate] - lost - won)
 
     @property
     def of_table(self) -> bool:
@@ -255,15 +257,6 @@ def expert_words(error: float) -> str:
     return (
         f"The expert is wrong on at most a share {error:g} of all rows, and of the rows on which two models disagree."
     )
-
-
-def pair_counts(data: Labelled, baseline: Rows, candidate: Rows) -> PairCounts:
-    """Count who is right where two models disagree, for many pairs.
-
-    Cost: O(models^2 n), once for each ``data``.
-    """
-    lost, won = data.right_alone[baseline, candidate], data.right_alone[candidate, baseline]
-    return PairCounts(lost, won, data.disagreements[baseline, candidate] - lost - won)
 
 
 def sides(data: Labelled, measure: str, of: int | None) -> Sides:

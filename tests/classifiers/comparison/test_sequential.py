@@ -236,7 +236,7 @@ def test_mistakes_are_told() -> None:
     refuses(InputError, rf"1 of 2 are never asked, first {agreed}", comparison.tell, [rows[0], agreed], [0, 0])
     refuses(InputError, r"labels: 1 of 2 values are not among the 6 classes", comparison.tell, rows, [0, 9])
     refuses(InputError, r"labels: expected 2, one per row, got 1", comparison.tell, rows, [0])
-    refuses(InputError, r"1 do not exist, first 2000", comparison.tell, [2000], [0])
+    refuses(InputError, r"1 of 1 are never asked, first 2000", comparison.tell, [2000], [0])
     refuses(InputTypeError, r"rows: expected row numbers", comparison.tell, [0.5], [0])
     refuses(InputError, r"k: expected a whole number >= 1, got 0", comparison.ask, 0)
     assert comparison.labels_used == 0

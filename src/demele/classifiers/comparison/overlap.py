@@ -10,7 +10,7 @@ from demele.classifiers.comparison.table_difference import linearised, model_end
 from demele.classifiers.comparison.worst_case import misfit_notes
 from demele.classifiers.measures.bias import average_bounds, correct_bounds, observed_measure
 from demele.classifiers.measures.confusion import confusion_counts
-from demele.classifiers.question import Outcomes, Question, Sides, as_value, pair_counts, sides
+from demele.classifiers.question import Outcomes, Question, Sides, as_value, sides
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import ALL_CORRECT, Labelled
@@ -204,7 +204,7 @@ def hypothetical_sides(question: Question, rows: Rows) -> tuple[Sides, Sides]:
     data = question.data
     if question.measure == "accuracy":
         first, second = question.sides()
-        counts = pair_counts(data.take(rows), question.baseline, question.candidate)
+        counts = replace(question, data=data.take(rows)).counts()
         return (
             Sides(first.successes + counts.won + counts.neither, first.trials),
             Sides(second.successes - counts.won, second.trials),

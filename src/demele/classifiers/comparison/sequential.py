@@ -29,14 +29,14 @@ from demele.classifiers.question import (
 from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, read_scores, stacked
 from demele.core.arrays import Flags, Rows
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.result import Result
 from demele.core.seeds import rng_for
-from demele.core.table_columns import as_column, number_column
+from demele.core.table_columns import number_column
 from demele.core.uncertainty import Note
-from demele.noise.audit import Audit
+from demele.noise.audit import Audit, read_rows
 from demele.noise.transition import digest
 from demele.report.document import Document
 from demele.report.words import count
@@ -171,7 +171,7 @@ class SequentialComparison(Result):
         self._plan = Plan(
             data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, doubts
         )
-        self._order, self._n = self._plan.rows, data.n
+        self._order = self._plan.rows
         #: Class index that the expert gave at each position of the order; UNASKED where there is none yet.
         self._answers = np.full(self._plan.rows.size, UNASKED, dtype=np.int32)
 
@@ -232,35 +232,26 @@ class SequentialComparison(Result):
         InputError, InputTypeError
             If a row is none of those to ask, or was labelled before. Nothing is taken then.
         """
-        self._take(rows, UNCLEAR)
+        if np.size(rows):  # type: ignore[arg-type]
+            self._take(rows, UNCLEAR)
 
     def _places(self, rows: object) -> tuple[Rows, Rows]:
         """Read the numbers of some rows, or of one; return them, and where they stand in the order."""
-        numbers = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
-        if numbers.size and (numbers.dtype.kind not in "iu" or numbers.ndim != 1):
-            raise InputTypeError("rows", f"expected row numbers, got {numbers.dtype} of shape {numbers.shape}")
-        n, numbers = self._n, numbers.astype(np.intp)
-        outside = np.flatnonzero((numbers < 0) | (numbers >= n))
-        if outside.size:
-            raise InputError("rows", f"{outside.size} do not exist, first {numbers[outside[0]]}; rows are 0 to {n - 1}")
-        place = np.full(n, -1, dtype=np.intp)
-        place[self._order] = np.arange(self._order.size)
-        positions = place[numbers]
-        idle = np.flatnonzero(positions < 0)
+        numbers = read_rows([rows] if np.isscalar(rows) else rows)
+        idle = numbers[~np.isin(numbers, self._order)]
         if idle.size:
-            never = f"{idle.size} of {numbers.size} are never asked, first {numbers[idle[0]]}"
+            never = f"{idle.size} of {numbers.size} are never asked, first {idle[0]}"
             raise InputError("rows", f"{never}; label the rows that ask() returns")
-        return numbers, positions
+        sorter = np.argsort(self._order)
+        return numbers, sorter[np.searchsorted(self._order, numbers, sorter=sorter)]
 
     def _take(self, rows: object, codes: Any) -> None:
         numbers, positions = self._places(rows)
-        answers, before = self._answers.copy(), self._answers[positions]
-        answers[positions] = codes
-        changed = np.flatnonzero(((before != UNASKED) & (before != codes)) | (answers[positions] != codes))
+        before = self._answers[positions]
+        changed = numbers[(before != UNASKED) & (before != codes)]
         if changed.size:
-            row = numbers[changed[0]]
-            raise InputError("labels", f"row {row} was answered with another class; an answer cannot be changed")
-        self._answers = answers
+            raise InputError("labels", f"row {changed[0]} was answered otherwise before; an answer cannot be changed")
+        self._answers[positions] = codes
 
     # What the answers show.
 
@@ -438,7 +429,7 @@ class SequentialScores(SequentialComparison):
         self._tail, shift = sampling_error((1 - level) / 2, self._one.n, inference)
         self._limits = at + shift + expert_error, 1 - at + shift + expert_error
         scored = np.flatnonzero(every.scored)
-        self._order, self._n = rng_for(seed, "sequential scores", every.n).permutation(scored), every.n
+        self._order = rng_for(seed, "sequential scores", every.n).permutation(scored)
         self._columns = np.searchsorted(scored, self._order)
         #: True scores of each system at each position of the order; NaN where there are none yet.
         self._scores = np.full((len(systems), self._order.size), np.nan)

@@ -18,7 +18,6 @@ from demele.classifiers.question import (
     Question,
     allowed_rows,
     expert_words,
-    pair_counts,
     with_expert_errors,
 )
 from demele.core.arrays import Counts, Flags, Floats, Rows
@@ -385,7 +384,7 @@ def sequential_many(
     classes = Vocabulary(tuple(range(int(max(labels.max(), predictions.max(), true_labels.max())) + 1)))
     data = Labelled(labels, predictions, tuple(str(j) for j in range(len(predictions))), classes)
     question = Question(data=data, baseline=pairs[:, 0], candidate=pairs[:, 1], level=level, inference=inference)
-    counts = pair_counts(data, question.baseline, question.candidate)
+    counts = question.counts()
     if inference == "overlap":
         first, second = question.sides()
         gaps = overlap_gap(first.successes, second.successes, n, wrong=n if wrong is None else wrong, level=level)

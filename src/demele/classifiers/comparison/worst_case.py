@@ -12,7 +12,7 @@ import numpy as np
 
 from demele.classifiers.betting import sampling_gap, unseen_losses
 from demele.classifiers.intervals import overlap_gap
-from demele.classifiers.question import Outcomes, PairCounts, Question, pair_counts
+from demele.classifiers.question import Outcomes, PairCounts, Question
 from demele.classifiers.row_groups import Groups, alike_share, effective_share, row_counts
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.labelled import Indices
@@ -305,7 +305,7 @@ def worst_case(question: Question) -> Outcomes:
     only: then they and the test have half of the error each, and the p-value adds the error of the limits to that of
     the test (Berger and Boos 1994). Where nothing is tested, the limits have it whole.
 
-    Cost: as :func:`demele.classifiers.question.pair_counts`; with a transition, 2 K products of matrices more.
+    Cost: as :meth:`demele.classifiers.question.Question.counts`; with a transition, 2 K products of matrices more.
     """
     tail = question.tail / 2 if question.inference == "population" else question.tail
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
@@ -523,7 +523,7 @@ def agreement(question: Question) -> Outcomes:
     """
     reference: Indices = question.reference  # type: ignore[assignment]  # demanded by the catalogue of methods
     data = question.data.relabelled(reference)
-    counts = pair_counts(data, question.baseline, question.candidate)
+    counts = replace(question, data=data).counts()
     p, q = mcnemar_p(counts.lost, counts.won), mcnemar_p(counts.won, counts.lost)
     return Outcomes(
         candidate=p <= question.tail,
