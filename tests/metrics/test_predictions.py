@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.metrics.standalone.downstream import ProbedCodes, held_out_score, predicted
+from demele.metrics.standalone.downstream import ProbedCodes, Prober, held_out_score
 from demele.metrics.standalone.fairness import p_value_of_any, total_variation
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -22,28 +22,32 @@ CHEAP: dict[str, Any] = {"probe": "logistic", "n_test": 200}
 # Predictors ---------------------------------------------------------------------------------------------------------
 
 
+def prober(codes: Any, factors: pd.DataFrame, probe: Any) -> Prober:
+    return Prober("downstream", codes, factors, probe, 1e6, 0, "raise", {"number": "continuous"})
+
+
 @pytest.mark.parametrize("probe", ["boosting", "logistic"])
 def test_predictors_learn_a_threshold_and_a_line(probe: Any) -> None:
-    codes = ProbedCodes(np.arange(40.0)[:, None])
-    train, test = np.arange(0, 40, 2), np.arange(1, 40, 2)
-    rng = np.random.default_rng(0)
-    classes = np.repeat([0, 1], 20)
-    said = predicted(probe, codes, classes, train, test, categorical=True, rng=rng)
-    assert held_out_score(classes[test], said, categorical=True) >= 0.95
-    line = 3.0 - 2.0 * np.arange(40.0)
-    said = predicted(probe, codes, line, train, test, categorical=False, rng=rng, penalty=1e6)
-    assert held_out_score(line[test], said, categorical=False) > 0.98
+    numbers = np.arange(40.0)
+    read = prober(numbers[:, None], pd.DataFrame({"class": numbers < 20, "number": 3.0 - 2.0 * numbers}), probe)
+    classes, line = (
+        read.score(read.probed, one, np.arange(0, 40, 2), np.arange(1, 40, 2)) for one in read.factors.columns
+    )
+    assert classes >= 0.95
+    assert line > 0.98
 
 
 def test_without_codes_or_with_one_value_the_commonest_is_said() -> None:
-    none, rng = ProbedCodes(np.empty((5, 0))), np.random.default_rng(0)
-    train, test = np.arange(4), np.array([4])
-    values = np.array([2, 0, 2, 1, 0])
-    assert predicted("boosting", none, values, train, test, categorical=True, rng=rng).tolist() == [2]
-    numbers = np.array([1.0, 2.0, 3.0, 6.0, 0.0])
-    assert predicted("logistic", none, numbers, train, test, categorical=False, rng=rng).tolist() == [3.0]
-    one = ProbedCodes(np.arange(5.0)[:, None])
-    assert predicted("boosting", one, values * 0 + 7, train, test, categorical=True, rng=rng).tolist() == [7]
+    factors = pd.DataFrame({"class": list("cacba"), "number": [1.0, 2.0, 3.0, 6.0, 0.0]})
+    read, none, test = (
+        prober(np.arange(5.0)[:, None], factors, "boosting"),
+        ProbedCodes(np.empty((5, 0))),
+        np.array([4]),
+    )
+    classes, numbers = read.factors.columns
+    assert read.said(none, classes, np.arange(4), test).tolist() == [2]
+    assert read.said(none, numbers, np.arange(4), test).tolist() == [3.0]
+    assert read.said(read.probed, classes, np.array([0, 2]), test).tolist() == [2]
 
 
 def test_scores_by_hand() -> None:

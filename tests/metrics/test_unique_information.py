@@ -1,13 +1,12 @@
 """Unique information: known numbers, the definition in loops, rare combinations, boosted trees."""
 
-import warnings
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
 
 import demele
-from tests.metrics.grid import CODES, FIRST, GRID, SECOND
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND, scored
 from tests.oracles import information as oracle
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
@@ -16,14 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarni
 ON_GRID = dict(zip(CODES, (1, 0, 0, 1 / 2, 3 / 4, 0, 0), strict=True))
 
 
-def score(
-    codes: Any, factors: Any, *, kinds: Any = "categorical", missing: Any = "raise", **options: Any
-) -> demele.Score:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return demele.metrics.unique_information(
-            codes, demele.Factors(factors, kinds=kinds, missing=missing), **options
-        )
+score = partial(scored, "unique_information")
 
 
 @pytest.mark.worked("unique_information")
@@ -54,7 +46,7 @@ def test_slow_definition() -> None:
     assert_close(list(score(codes, factors).native.values()), expected, ROUNDING)
     known = np.arange(400) % 3 > 0
     holes = np.where(known[:, None] | (np.arange(3) != 1), factors, np.nan)
-    omitted = score(codes, holes, missing="omit").native["v2"]
+    omitted = score(codes, demele.Factors(holes, kinds="categorical", missing="omit")).native["v2"]
     assert_close(omitted, by_definition(codes[known].T.tolist(), factors[known, 1].tolist()), ROUNDING)
 
 

@@ -20,6 +20,7 @@ from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction
 from demele.estimation.linear_recovery import ValueOrder
+from demele.metrics.metric import Native
 from demele.metrics.options import Bins, Estimator, as_binning
 
 #: Standard deviations beyond which a value is an outlier: no column of a few thousand Gaussian values reaches it.
@@ -380,13 +381,14 @@ MOST_ROWS, MOST_VALUES = 1_500, 120_000
 MOST_CODES = 200
 
 
-def dependency_pictures(data: Data, binning: Binning, robustness: Floats) -> tuple[Dependency, ...]:
+def dependency_pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[Dependency, ...]:
     """Return, for each code and factor, the code's conditional mean and range per value of the factor.
 
-    ``robustness`` is the matrix of IRS (n_codes, n_factors). Source: Suter et al. 2019, section 5, figure of the
-    interventional effects. Empty for over 400 pairs.
+    ``native`` is what IRS gave. Source: Suter et al. 2019, section 5, figure of the interventional effects. Empty for
+    over 400 pairs, and for codes in groups.
     """
-    if data.codes.d * data.factors.m > MAX_PAIRS:
+    robustness, binning = native.matrix, options["bins"]
+    if robustness is None or data.groups is not None or data.codes.d * data.factors.m > MAX_PAIRS:
         return ()
     if data.n > MAX_ROWS:
         data = data.take(np.linspace(0, data.n - 1, MAX_ROWS).astype(np.intp))

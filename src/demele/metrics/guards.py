@@ -15,7 +15,7 @@ from demele.core.uncertainty import Note, Severity
 from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
-from demele.metrics.data import Data, TableSettings
+from demele.metrics.data import TableSettings
 from demele.metrics.metric import Draws, Guards
 from demele.metrics.request import Request
 from demele.metrics.source import Source
@@ -76,7 +76,18 @@ class TableScores:
         distinct = 1 + (~repeats).sum(axis=0)
         of_columns = self.source.table_of_columns(self.settings) if self.source.in_groups else self.table
         if isinstance(rule, EqualWidth):
-            crowded = _crowded(data, of_columns, distinct)
+            crowded: list[int] = []  # codes, then factors, whose rows sit in few of the equal-width bins
+            joint, bins = of_columns.joint_entropy, of_columns.code_bins
+            if joint is not None and bins is not None:
+                code_entropy = (joint - of_columns.factor_entropy[None, :] + of_columns.information).max(axis=1)
+                full = np.log(np.maximum(bins, 2))
+                spread = distinct > bins  # a code of few values crowds no bins, it has few
+                crowded += np.flatnonzero((code_entropy < 0.6 * full) & spread).tolist()
+                for index, factor in enumerate(data.factors.columns):
+                    if not factor.categorical and of_columns.factor_entropy[index] < 0.6 * full.max():
+                        ordered = _sample(factor.values[factor.annotated()])
+                        if 1 + (np.diff(ordered) != 0).sum() > bins.max():
+                            crowded.append(data.codes.d + index)
             tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
             code, names = "crowded-bins", (*data.codes.names, *data.factors.names)
             what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
@@ -157,26 +168,6 @@ class TableScores:
                 before, after = self.values[one.name], float(one.read(table).value)
                 if abs(after - before) > limits.get(one.name, FRAGILE):
                     yield one.name, before, after
-
-
-def _crowded(data: Data, table: InformationTable, distinct: NDArray[np.intp]) -> list[int]:
-    """Codes (then factors, counted from the number of codes) whose rows sit in few of the equal-width bins.
-
-    ``distinct`` is the number of distinct values of each code, in a sample of its rows.
-    """
-    if table.joint_entropy is None or table.code_bins is None:
-        return []
-    code_entropy = (table.joint_entropy - table.factor_entropy[None, :] + table.information).max(axis=1)
-    full = np.log(np.maximum(table.code_bins, 2))
-    spread = distinct > table.code_bins  # a code of few values crowds no bins, it has few
-    found = [int(code) for code in np.flatnonzero((code_entropy < 0.6 * full) & spread)]
-    for index, factor in enumerate(data.factors.columns):
-        if factor.categorical or table.factor_entropy[index] >= 0.6 * full.max():
-            continue
-        ordered = _sample(factor.values[factor.annotated()])
-        if 1 + (np.diff(ordered) != 0).sum() > table.code_bins.max():
-            found.append(data.codes.d + index)
-    return found
 
 
 def _sample(columns: NDArray[Any]) -> NDArray[np.float64]:

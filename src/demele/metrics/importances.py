@@ -43,11 +43,6 @@ def mean_compactness(importance: Floats, factor_weights: str) -> float:
     return float(per_factor @ totals) / grand if grand > 0 else 0.0
 
 
-def weighted_modularity(per_code: Floats, weights: Floats) -> float:
-    """Mean of the codes that have importance, weighted by it; 0 where none has. Rounding cannot lift it above 1."""
-    return min(float(np.nansum(per_code * weights)), 1.0)
-
-
 def dci_modularity(importance: ArrayLike) -> float:
     """Modularity ("disentanglement") of an importance matrix (Eastwood & Williams 2018, section 2).
 
@@ -70,7 +65,7 @@ def dci_modularity(importance: ArrayLike) -> float:
     0.6
     """
     per_code, weights = modularity_of_codes(checked_table(importance, "importance"))
-    return weighted_modularity(per_code, weights)
+    return min(float(np.nansum(per_code * weights)), 1.0)  # rounding cannot lift it above 1
 
 
 def dci_compactness(importance: ArrayLike) -> float:

@@ -116,10 +116,11 @@ def chosen_metrics(metrics: Sequence[Choice] | Choice | None, *, reg_dim: object
         if isinstance(item, str) or not callable(item):
             metric: Metric = CATALOGUE[resolve(item)]  # says what was expected
         else:
-            metric = CATALOGUE.of(item.call if isinstance(item, Metric) else item) or as_metric(item)
+            metric = CATALOGUE.of(item) or as_metric(item)
+        known = CATALOGUE.get(metric.name)
+        metric = known if known is not None and known.call is metric.call else metric
         if not any(metric is one or (metric.is_plain and metric.call is one.call) for one in chosen.values()):
-            registered = CATALOGUE.get(metric.name) is metric
-            chosen[metric.name if registered else free_name(metric.name, [*CATALOGUE, *chosen])] = metric
+            chosen[metric.name if known is metric else free_name(metric.name, [*CATALOGUE, *chosen])] = metric
     return chosen
 
 

@@ -401,26 +401,6 @@ class Found:
             notes += unprobed_notes(guards, float(native.value), n, d, kept="sums", chance=False)
         self.outcomes[request.name] = Outcome(native=native, notes=notes)
 
-    def note_noise(self) -> None:
-        """Add a note to scores above 0 of codes that tell nothing; the source looks once."""
-        for request in self.requests:
-            outcome = self.outcomes[request.name]
-            value = float(outcome.native.value)
-            if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
-                continue
-            finding = self.source.finding(request.options)
-            if finding is None:
-                continue
-            notes, subject = noise_notes(value, finding), self.source.subject(request.state, request.options)
-            n, d = subject.n, subject.codes.d
-            if not notes and "rows" not in self.source.states and many_codes(n, d):
-                message = (
-                    f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, "
-                    "which cannot be shuffled: score the rows, or a sample, with demele.evaluate(n_permutations=20)"
-                )
-                notes = (Note(code="many-codes", message=message, severity="fragile"),)
-            self.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
-
 
 def computed(
     asked: Iterable[Request],
@@ -460,8 +440,22 @@ def computed(
         if request.state in SUMMED:
             found.read_sums(request)
     found.requests = [item for item in found.requests if item.name in found.outcomes]
-    if guards:
-        found.note_noise()
+    for request in found.requests if guards else ():  # scores above 0 of codes that tell nothing
+        outcome, subject = found.outcomes[request.name], source.subject(request.state, request.options)
+        value, n, d = float(outcome.native.value), subject.n, subject.codes.d
+        if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
+            continue
+        finding = source.finding(request.options)  # the source looks once
+        if finding is None:
+            continue
+        notes = noise_notes(value, finding)
+        if not notes and "rows" not in source.states and many_codes(n, d):
+            message = (
+                f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, which "
+                "cannot be shuffled: score the rows, or a sample, with demele.evaluate(n_permutations=20)"
+            )
+            notes = (Note(code="many-codes", message=message, severity="fragile"),)
+        found.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
     return found
 
 

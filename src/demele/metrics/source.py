@@ -188,7 +188,7 @@ class Source:
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns, what varies in them under a metric's options, and what must be said of them."""
-        raise self._lacks("columns")
+        raise NotEnoughData(f"{self.name} has no columns")
 
     def information(self, counts: JointCounts, correction: Correction) -> InformationTable:
         """Turn joint counts into information: the only place for this, for values, draws and guards."""
@@ -196,7 +196,7 @@ class Source:
 
     def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
         """Return the informations of all codes and varying factors; with ``pairs``, of pairs of factors too."""
-        raise self._lacks("tables of information")
+        raise NotEnoughData(f"{self.name} has no tables of information")
 
     def table_of_columns(self, settings: TableSettings) -> InformationTable:
         """Return the table whose codes are the columns of ``rows()``, where codes are groups of them."""
@@ -210,19 +210,19 @@ class Source:
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
     ) -> Iterator[InformationTable]:
         """Yield tables of resamples, halves or permutations of the rows, one or some at a time; or outliers clipped."""
-        raise self._lacks("rows to draw from")
+        raise NotEnoughData(f"{self.name} has no rows to draw from")
 
     def transformed(self, matrix: Floats, names: Sequence[str]) -> "Source":
         """Return the same rows with the codes multiplied by a matrix, such as a rotation."""
-        raise self._lacks("rows in memory to transform")
+        raise NotEnoughData(f"{self.name} has no rows in memory to transform")
 
     def rows(self) -> Data:
         """Return rows: all, or a sample."""
-        raise self._lacks("rows")
+        raise NotEnoughData(f"{self.name} has no rows")
 
     def sums(self, state: str, options: Mapping[str, Any]) -> Any:
         """Return the moments, the extremes or the sums in cells of all rows."""
-        raise self._lacks(state)
+        raise NotEnoughData(f"{self.name} has no {state}")
 
     def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
         """Say whether the codes tell anything of the factors; None, if that cannot be known."""
@@ -240,9 +240,6 @@ class Source:
     def context(self) -> Mapping[str, str]:
         """What a signature says of the source."""
         return {}
-
-    def _lacks(self, what: str) -> NotEnoughData:
-        return NotEnoughData(f"{self.name} has no {what}")
 
 
 class InMemory(Source):
@@ -511,21 +508,30 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
     Where values are tied (share above 1%), ties-respecting quantile bins with the Miller-Madow correction instead.
     Estimates below 3 / sqrt(n) nats, which independent variables give, are 0.
     """
-    from demele.estimation.knn import tie_fraction
+    from demele.estimation.knn import ksg_information, ross_information, tie_fraction
 
     codes, columns = data.codes.dense(), data.factors.columns
     tied = np.array([tie_fraction(codes[:, index]) > TIES for index in range(data.codes.d)])
     bins = EqualFrequency(int(np.clip(round(2 * data.n ** (1 / 3)), 10, 256)))
-    information = np.empty((data.codes.d, len(columns)))
+    information = np.zeros((data.codes.d, len(columns)))
     varies = np.array([not factor.constant for factor in columns])  # in half of the rows, one may not
     for i, factor in enumerate(columns):
         rows = factor.annotated()
         values, numbers_of_rows = factor.values[rows], codes[rows]
         binned = tied | (not factor.categorical and tie_fraction(values) > TIES)
         if (~binned).any():
-            information[~binned, i] = _neighbours(numbers_of_rows[:, ~binned], factor, values, settings.n_neighbors)
+            own, k = numbers_of_rows[:, ~binned], settings.n_neighbors
+            if factor.categorical:
+                told = ross_information(own, values.astype(np.intp), n_neighbors=k, distances="direct")
+            else:
+                target = _normal_scores(np.asarray(values, dtype=np.float64))
+                told = np.array([ksg_information(_normal_scores(code), target, n_neighbors=k) for code in own.T])
+            information[~binned, i] = np.maximum(told, 0.0)
         for code in np.flatnonzero(binned):
-            information[code, i] = _binned_information(numbers_of_rows[:, code], factor, values, bins)
+            one = numbers_of_rows[:, code]
+            if one.min() < one.max():
+                table = crossed(_cut(one, bins), values if factor.categorical else _cut(values, bins))
+                information[code, i] = np.maximum(mutual_information(table, "miller-madow"), 0.0)
         told = np.where(data.codes.constant, 0.0, information[:, i])
         told = np.where(told < NOISE_FLOOR / np.sqrt(factor.n_annotated), 0.0, told)
         if factor.categorical:
@@ -548,17 +554,6 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
     return InformationTable(relative, unit, None, between)
 
 
-def _neighbours(codes: Floats, factor: Factor, values: Floats, n_neighbors: int) -> Floats:
-    from demele.estimation.knn import ksg_information, ross_information
-
-    if factor.categorical:
-        labels = values.astype(np.intp)
-        return np.maximum(ross_information(codes, labels, n_neighbors=n_neighbors, distances="direct"), 0.0)
-    target = _normal_scores(np.asarray(values, dtype=np.float64))
-    found = [ksg_information(_normal_scores(code), target, n_neighbors=n_neighbors) for code in codes.T]
-    return np.maximum(found, 0.0)
-
-
 def _normal_scores(values: Floats) -> Floats:
     from scipy.special import ndtri
     from scipy.stats import rankdata
@@ -570,13 +565,6 @@ def _normal_scores(values: Floats) -> Floats:
 def _cut(values: Floats, binning: Binning) -> NDArray[np.intp]:
     values = np.asarray(values, dtype=np.float64)
     return cut(values, binning.column_bins(values, float(values.min()), float(values.max())))
-
-
-def _binned_information(code: Floats, factor: Factor, values: Floats, bins: Binning) -> float:
-    if code.min() == code.max():
-        return 0.0
-    table = crossed(_cut(code, bins), values if factor.categorical else _cut(values, bins))
-    return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
 
 
 def crossed(first: NDArray[Any], second: NDArray[Any]) -> Floats:

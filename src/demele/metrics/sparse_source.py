@@ -419,7 +419,10 @@ class SparseRows(Source):
     def screened(self, most: int, n_rows: int, seed: int) -> Screened:
         """Make the dense table of the codes that inform most, on all rows or on a seeded sample of them."""
         codes, factors, active = self.codes, self._subject.factors, self._subject.active
-        chosen = _ranked_codes(self.counted.information.information, most)
+        # every factor's best, every factor's second best, and so on; of equal informations the first code comes first
+        order = np.argsort(-self.counted.information.information, axis=0, kind="stable")[:most].ravel()
+        _, first = np.unique(order, return_index=True)
+        chosen = np.sort(order[np.sort(first)[:most]])
         rows = np.arange(codes.n)
         if codes.n > n_rows:
             rows = np.sort(rng_for(seed, "sparse-rows").choice(codes.n, n_rows, replace=False))
@@ -512,19 +515,6 @@ class SparseRows(Source):
                     )
                 )
         return tuple(found)
-
-
-def _ranked_codes(information: Floats, most: int) -> NDArray[np.intp]:
-    """Return the codes that inform most, increasing: every factor's best, every factor's second best, and so on.
-
-    Of equal informations the first code comes first. ``most`` codes are taken, or all if there are fewer.
-    """
-    if most >= len(information):
-        return np.arange(len(information))
-    order = np.argsort(-information, axis=0, kind="stable")[:most]
-    turn = order.ravel()  # rank by rank, all factors in each
-    _, first = np.unique(turn, return_index=True)
-    return np.sort(turn[np.sort(first)[:most]])
 
 
 def _share(information: Floats, others: NDArray[np.intp]) -> float:

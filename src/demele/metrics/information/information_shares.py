@@ -1,6 +1,6 @@
 """Shares of the information that are in one place: InfoMEC (Hsu et al. 2023) and MED (Cao et al. 2022)."""
 
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -257,45 +257,6 @@ def design(data: Data, encoding: str) -> Floats:
     return np.hstack(columns)
 
 
-def _of_numbers(train: Floats, test: Floats, values_train: Floats, values_test: Floats) -> float:
-    """Return R2 on test rows of least squares, against the mean of the training rows."""
-    mean, centre = values_train.mean(axis=0), train.mean(axis=0)
-    slopes = np.linalg.lstsq(train - centre, values_train - mean, rcond=None)[0]
-    nothing = float(np.square(values_test - mean).sum())
-    rest = float(np.square(values_test - mean - (test - centre) @ slopes).sum())
-    return 1.0 - rest / nothing if nothing > 0 else float("nan")
-
-
-def _of_classes(
-    train: Floats,
-    test: Floats,
-    labels_train: NDArray[Any],
-    labels_test: NDArray[Any],
-    n_classes: int,
-    penalty: float,
-    class_weight: str | None,
-) -> float:
-    """Return the share of the loss of knowing nothing that a multinomial logistic regression takes away.
-
-    Without weights, knowing nothing costs the entropy of the classes. A regression whose classes weigh the same knows
-    nothing at the logarithm of their number: the entropy in its place would make codes that know nothing negative.
-    """
-    from demele.estimation.logistic import linear_scores, multinomial_logistic, softmax
-
-    labels_train, labels_test = labels_train.astype(np.intp), labels_test.astype(np.intp)
-    present = np.unique(labels_train)
-    balanced = class_weight == "balanced"
-    shares = np.bincount(labels_test, minlength=n_classes).astype(np.float64)
-    nothing = float(np.log(len(present))) if balanced else float(entropy(shares))
-    if len(present) < 2 or not nothing > 0:
-        return float("nan")
-    coef, intercept = multinomial_logistic(train, labels_train, n_classes, C=penalty, balanced=balanced)
-    likely = softmax(linear_scores(test, coef[present], intercept[present]))
-    own = likely[np.searchsorted(present, labels_test), np.arange(len(labels_test))]
-    loss = -float(np.log(np.maximum(own, np.finfo(float).tiny)).mean())
-    return 1.0 - loss / nothing
-
-
 @Metric(
     title="InfoE",
     family="predictor",
@@ -377,13 +338,19 @@ def infoe(
     >>> demele.metrics.infoe(rotated, demele.Factors(factors, kinds="categorical")).value > 0.98
     True
     """
-    columns = design(data, encoding)
+    from demele.estimation.logistic import linear_scores, multinomial_logistic, softmax
+
+    columns, balanced = design(data, encoding), class_weight == "balanced"
     scores = np.full(data.factors.m, np.nan)
     notes = list(fewer_than_asked(data.n, n_train, n_test))
     for index, factor, train, test in factor_splits(data, n_train, n_test, score_on, streams):
         values = factor.coordinates
-        if not factor.categorical:
-            scores[index] = _of_numbers(columns[train], columns[test], values[train], values[test])
+        if not factor.categorical:  # R2 of least squares, against the mean of the training rows
+            mean, centre = values[train].mean(axis=0), columns[train].mean(axis=0)
+            slopes = np.linalg.lstsq(columns[train] - centre, values[train] - mean, rcond=None)[0]
+            nothing = float(np.square(values[test] - mean).sum())
+            rest = float(np.square(values[test] - mean - (columns[test] - centre) @ slopes).sum())
+            scores[index] = 1.0 - rest / nothing if nothing > 0 else np.nan
             continue
         known = np.isin(values[test], values[train])
         if not known.all():
@@ -391,8 +358,18 @@ def infoe(
             message = f"{rows} have values that no training row has; they are left out"
             note = Note(code="value-without-training", message=message, subject=(factor.name,), severity="warning")
             notes.append(note)
-        ends = columns[train], columns[test[known]], values[train], values[test[known]]
-        scores[index] = _of_classes(*ends, len(factor.levels), penalty, class_weight)
+        seen, labels = values[train].astype(np.intp), values[test[known]].astype(np.intp)
+        present, k = np.unique(seen), len(factor.levels)
+        # Without weights, knowing nothing costs the entropy of the classes. A regression whose classes weigh the same
+        # knows nothing at the logarithm of their number: the entropy would make codes that know nothing negative.
+        shares = np.bincount(labels, minlength=k).astype(np.float64)
+        nothing = float(np.log(len(present))) if balanced else float(entropy(shares))
+        if len(present) > 1 and nothing > 0:
+            coef, intercept = multinomial_logistic(columns[train], seen, k, C=penalty, balanced=balanced)
+            likely = softmax(linear_scores(columns[test[known]], coef[present], intercept[present]))
+            own = likely[np.searchsorted(present, labels), np.arange(len(labels))]
+            loss = -float(np.log(np.maximum(own, np.finfo(float).tiny)).mean())
+            scores[index] = 1.0 - loss / nothing
     return Native(value=mean_of_defined(scores), per_factor=scores, notes=tuple(notes))
 
 

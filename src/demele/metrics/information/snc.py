@@ -237,22 +237,15 @@ def snc(
         own, values = codes[rows], labels[rows, index]
         k, everything = n_values[index], np.arange(len(rows))
         splits = [(everything, everything)] if score_on == "training" else list(folds(len(rows), 2))
-        halves.append([_equal_counts(own, values, k, train, test) for train, test in splits])
+        counts, places = np.zeros((len(splits), 2, own.shape[1], k, k)), np.arange(1, k)
+        for split_rows, count in zip(splits, counts, strict=True):  # k bins, cut where equally many training rows lie
+            for code, column in enumerate(own.T):
+                cuts = np.sort(column[split_rows[0]])[places * len(split_rows[0]) // k]
+                for part, rows in enumerate(split_rows):
+                    cell = np.searchsorted(cuts, column[rows], side="right") * k + values[rows]
+                    count[part, code] = np.bincount(cell, minlength=k * k).reshape(k, k)
+        halves.append([(count[0], count[1]) for count in counts])
     return _of_halves(halves, state.factors.names, "one-to-one", share, report)
-
-
-def _equal_counts(
-    codes: Floats, values: NDArray[np.intp], k: int, train: NDArray[np.intp], test: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
-    """Count training and test rows of k bins of each code, cut where equally many training rows lie between."""
-    found = np.zeros((2, codes.shape[1], k, k))
-    places = (np.arange(1, k) * len(train)) // k
-    for index, column in enumerate(codes.T):
-        cuts = np.sort(column[train])[places]
-        for part, rows in enumerate((train, test)):
-            cell = np.searchsorted(cuts, column[rows], side="right") * k + values[rows]
-            found[part, index] = np.bincount(cell, minlength=k * k).reshape(k, k)
-    return found[0], found[1]
 
 
 # Neuron knockout ------------------------------------------------------------------------------------------------------
@@ -265,33 +258,6 @@ LEARNING_RATE = 0.3
 NEGLIGIBLE = 0.02
 #: Standard deviations of an accuracy by which codes must beat the most frequent value.
 BEATEN = 2.0
-
-
-def _accuracy(
-    codes: Floats,
-    without: list[int],
-    values: Rows,
-    train: Rows,
-    test: Rows,
-    guess: float,
-    rng: np.random.Generator,
-    n_trees: int,
-) -> tuple[float, Floats]:
-    """Return the share of test rows that boosted trees predict, and the share of each column of the importance.
-
-    Some columns may be left out. Where nothing can be learned it is that of the guess.
-    """
-    from demele.estimation.tree_importance import boosted_fit
-    from demele.estimation.trees import presort
-
-    alive, importance = np.ptp(codes[train], axis=0) > 0, np.zeros(codes.shape[1])
-    alive[without] = False
-    if not alive.any() or len(np.unique(values[train])) < 2:
-        return guess, importance
-    how: dict[str, Any] = {"rng": rng, "n_trees": n_trees, "learning_rate": LEARNING_RATE}
-    fit = boosted_fit(presort(codes[:, alive]), values, train, test, categorical=True, **how)
-    importance[alive] = fit.importance
-    return float((fit.predict(fit.unseen) == values[test]).mean()), importance
 
 
 @Metric(
@@ -372,6 +338,9 @@ def nk(
     >>> bool(score.per_factor[0] == 0), bool(score.details["scaled_per_factor"][1] > 0.9)
     (True, True)
     """
+    from demele.estimation.tree_importance import boosted_fit
+    from demele.estimation.trees import presort
+
     half = data.n // 2
     asked = (min(half, MOST_ROWS) if n_train is None else n_train, min(half, MOST_ROWS) if n_test is None else n_test)
     train, test = split(data.n, *asked, streams("rows"), "codes")
@@ -387,19 +356,29 @@ def nk(
     code = own_codes(information, share)
     codes, (d, m) = data.standardised(), information.shape
     lost, whole, guess = np.zeros((d, m)), np.empty(m), np.empty(m)
+
+    def accuracy(index: int, seen: Rows, unseen: Rows, without: list[int]) -> tuple[float, Floats]:
+        """Return the share of rows that boosted trees predict without some columns, and each column's importance.
+
+        Where nothing can be learned it is that of the guess.
+        """
+        values, alive, importance = labels[:, index], np.ptp(codes[seen], axis=0) > 0, np.zeros(codes.shape[1])
+        alive[without] = False
+        if not alive.any() or len(np.unique(values[seen])) < 2:
+            return float(guess[index]), importance
+        how: dict[str, Any] = {"rng": streams("factor", index), "n_trees": n_trees, "learning_rate": LEARNING_RATE}
+        fit = boosted_fit(presort(codes[:, alive]), values, seen, unseen, categorical=True, **how)
+        importance[alive] = fit.importance
+        return float((fit.predict(fit.unseen) == values[unseen]).mean()), importance
+
     for index, values in enumerate(labels.T):
         rows = train[values[train] >= 0], test[values[test] >= 0]
         guess[index] = float((values[rows[1]] == np.bincount(values[rows[0]]).argmax()).mean())
-
-        def accuracy(without: list[int]) -> tuple[float, Floats]:
-            rng = streams("factor", index)  # noqa: B023 - called within this turn of the loop
-            return _accuracy(codes, without, values, *rows, guess[index], rng, n_trees)  # noqa: B023
-
-        whole[index], of_columns = accuracy([])
+        whole[index], of_columns = accuracy(index, *rows, [])
         importance = data.summed_by_code(of_columns)
         for other in np.flatnonzero(importance).tolist():
             if other == code[index] or importance[other] > NEGLIGIBLE:
-                lost[other, index] = whole[index] - accuracy(data.columns_of([other]))[0]
+                lost[other, index] = whole[index] - accuracy(index, *rows, data.columns_of([other]))[0]
     per_factor = np.where(code >= 0, lost[np.maximum(code, 0), np.arange(m)], 0.0)
     told = whole - guess
     beaten = told > BEATEN * np.sqrt(guess * (1 - guess) / max(len(test), 1))

@@ -2,7 +2,7 @@
 
 import inspect
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
@@ -13,9 +13,8 @@ from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_given
 from demele.core.kinds import Fraction, checked_name
-from demele.core.results import Dependency, Interval, Note, Score, Severity
+from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
-from demele.estimation.discretise import Binning
 from demele.estimation.irs import (
     CellExtremes,
     Centre,
@@ -36,12 +35,6 @@ from demele.metrics.options import Bins, RunOptions, as_binning, checked_run
 from demele.metrics.source import column_indices, half_of_rows
 
 
-def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[Dependency, ...]:
-    if native.matrix is None or data.groups is not None:
-        return ()
-    return dependency_pictures(data, options["bins"], native.matrix)
-
-
 @Metric(
     title="IRS",
     family="intervention",
@@ -56,7 +49,7 @@ def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[D
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     undefined="they are constant",
     probe=("quantile", (1.0, 0.99, 0.95, 0.9, 0.8)),
-    pictures=_pictures,
+    pictures=dependency_pictures,
     in_groups=True,
 )
 def irs(
@@ -235,7 +228,7 @@ def interventional_robustness(
     """
     if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
         raise InputError("norm", f"expected a number of at least 1, or inf, got {quoted(norm)}")
-    read_codes, read_factors, binning, all_labels = _read(codes, factors, bins, centre)
+    read_codes, read_factors, how, all_labels = _read(codes, factors, bins, centre)
     of_codes = column_indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
     interest = column_indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
     others = [index for index in range(read_factors.m) if index not in interest]
@@ -278,8 +271,7 @@ def interventional_robustness(
         "factors_of_interest": tuple(read_factors.names[index] for index in interest),
         "nuisance": tuple(read_factors.names[index] for index in disturbing),
         "norm": float(norm),
-        "bins": binning,
-        **_reading(read_factors, centre),
+        **how,
     }
     without = score(slice(None), subject.winsorised(outlying).codes.values).value if outlying else found.value
     run = checked_run(n_bootstrap=n_bootstrap, level=level, seed=seed)
@@ -432,7 +424,7 @@ def interventional_disentanglement(
     >>> round(demele.metrics.interventional_disentanglement(factors, factors).value, 6)
     1.0
     """
-    read_codes, read_factors, binning, labels = _read(codes, factors, bins, centre)
+    read_codes, read_factors, how, labels = _read(codes, factors, bins, centre)
     if read_factors.m < 2:
         raise NotEnoughData("factors", "interventional_disentanglement needs at least 2 factors, got 1")
     matrix = disentanglement_scores(read_codes.values, labels, centre)
@@ -445,7 +437,7 @@ def interventional_disentanglement(
         n=int((labels >= 0).all(axis=1).sum()),
         signature=Signature.of(
             "interventional_disentanglement",
-            {"bins": binning, **_reading(read_factors, centre)},
+            how,
             rows=read_codes.n,
             codes=read_codes.d,
             factors=read_factors.m,
@@ -460,14 +452,10 @@ def interventional_disentanglement(
 
 def _read(
     codes: object, factors: object, bins: object, centre: str
-) -> tuple[Codes, Factors, Binning, NDArray[np.intp]]:
-    """Read the columns; factors as levels (n_samples, n_factors), -1 where not annotated."""
+) -> tuple[Codes, Factors, dict[str, object], NDArray[np.intp]]:
+    """Read the columns, how for the signature, and factors as levels (n_samples, n_factors), -1 where not annotated."""
     checked_name(centre, "centre", ("mean", "median"))
     read_codes, read_factors = read_given(codes, factors)
     binning = as_binning(bins)
-    return read_codes, read_factors, binning, Data(read_codes, read_factors).factor_labels(binning)[0]
-
-
-def _reading(factors: Factors, centre: str) -> dict[str, object]:
-    """Return how codes and factors were read, where it is not the default, for the signature."""
-    return ({} if centre == "mean" else {"centre": centre}) | factors.reading
+    how = {"bins": binning} | ({} if centre == "mean" else {"centre": centre}) | read_factors.reading
+    return read_codes, read_factors, how, Data(read_codes, read_factors).factor_labels(binning)[0]

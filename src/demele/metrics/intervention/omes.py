@@ -55,31 +55,6 @@ def pooled(effect: Floats, pooling: str, overlap_weight: float) -> Floats:
     return result
 
 
-def _of_codes(effect: Floats, data: Data) -> Floats:
-    """Return effects on codes from those on columns: of a group, the part of the sum of its columns' variances."""
-    if data.groups is None:
-        return effect
-    alive = np.asarray(~np.isnan(effect).any(axis=1))
-    counts = data.summed_by_code(np.asarray(alive, dtype=np.float64))
-    sums = data.summed_by_code(np.asarray(np.where(alive[:, None], effect, 0.0)))
-    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1.0)[:, None], np.nan)
-
-
-def ceiling_notes(sizes: Sequence[ColumnBins | None], pooling: str, overlap_weight: float) -> tuple[Note, ...]:
-    """Say what perfect codes would score, where factors still vary inside their bins."""
-    left = np.array([0.0 if one is None else 1.0 / max(one.n_bins, 1) ** 2 for one in sizes])
-    ideal = np.repeat(left[:, None], len(left), axis=1)
-    np.fill_diagonal(ideal, 1.0)
-    best = float(pooled(ideal, pooling, overlap_weight).mean())
-    if best > 1.0 - TOLD_FROM:
-        return ()
-    message = (
-        "continuous factors still vary inside their bins, which weighs more the more factors there are: perfect codes "
-        f"of uniform factors would score {best:.3f}; more bins need more rows"
-    )
-    return (Note(code="ceiling", message=message, severity="fragile" if best < 1.0 - FRAGILE else "info"),)
-
-
 @Metric(
     title="OMES",
     family="intervention",
@@ -192,7 +167,14 @@ def omes(
         if not n_rows:
             problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
             raise NotEnoughData("factors", problem)
-    effects = _of_codes(found.effect, state) if isinstance(state, Data) else found.effect
+    effects = found.effect
+    if (
+        isinstance(state, Data) and state.groups is not None
+    ):  # of a group, the part of the sum of its columns' variances
+        varies = np.asarray(~np.isnan(effects).any(axis=1))
+        counts = state.summed_by_code(np.asarray(varies, dtype=np.float64))[:, None]
+        sums = state.summed_by_code(np.asarray(np.where(varies[:, None], effects, 0.0)))
+        effects = np.where(counts > 0, sums / np.maximum(counts, 1.0), np.nan)
     alive = ~np.isnan(effects).any(axis=1)
     per_factor = np.full(len(names), np.nan)
     if alive.any():
@@ -203,12 +185,23 @@ def omes(
     if thin:
         listed = ", ".join(map(repr, thin[:3])) + (", ..." if len(thin) > 3 else "")
         message += f"; few for the effect of {listed}: use fewer bins, fewer factors or more rows"
-    usable = Note(code="usable-rows", message=message, severity="fragile" if thin else "info")
+    notes = [Note(code="usable-rows", message=message, severity="fragile" if thin else "info")]
+    # what perfect codes would score, where factors still vary inside their bins
+    left = np.array([0.0 if one is None else 1.0 / max(one.n_bins, 1) ** 2 for one in sizes])
+    ideal = np.repeat(left[:, None], len(left), axis=1)
+    np.fill_diagonal(ideal, 1.0)
+    best = float(pooled(ideal, pooling, overlap_weight).mean())
+    if best <= 1.0 - TOLD_FROM:
+        message = (
+            "continuous factors still vary inside their bins, which weighs more the more factors there are: perfect "
+            f"codes of uniform factors would score {best:.3f}; more bins need more rows"
+        )
+        notes.append(Note(code="ceiling", message=message, severity="fragile" if best < 1.0 - FRAGILE else "info"))
     return Native(
         value=np.asarray(per_factor.mean()),
         per_factor=per_factor,
         matrix=effects,
         matrix_of=MATRIX_OF,
         details={"usable_rows": {name: float(rows / found.n) for name, rows in zip(names, found.rows, strict=True)}},
-        notes=(usable, *ceiling_notes(sizes, pooling, overlap_weight)),
+        notes=tuple(notes),
     )

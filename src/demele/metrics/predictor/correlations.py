@@ -1,7 +1,7 @@
 """Correlations of codes and factors: of pairs (MCC), of all together, and SAP, the gap between the best two codes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Unpack
 
@@ -205,6 +205,8 @@ def _of_matrix(matrix: Floats, average: str, own: Floats | None = None) -> Nativ
 
 def _matched_correlations(data: Data, average: str, cross_fit: int | None, *, ranks: bool = False) -> Native:
     """MCC of rows; with ``cross_fit``, pairs and signs are chosen on other rows than those that are scored."""
+    from demele.metrics.code_groups import best_direction
+
     codes = data.codes.dense()
     matrix = np.abs(_association(data, codes, data.factors.columns, ranks=ranks))
     if cross_fit is None:
@@ -217,7 +219,10 @@ def _matched_correlations(data: Data, average: str, cross_fit: int | None, *, ra
             size = scored[index].n_annotated
             weight[index] += size
             if code >= 0:
-                column = _best_column(codes[:, data.columns_of([code])], train, chosen[index], ranks=ranks)
+                column = codes[:, data.columns_of([code])]
+                if column.shape[1] > 1:  # of a group, the weighted sum that goes best with the factor on training rows
+                    weights = best_direction(column[train], chosen[index], ranks=ranks)
+                    column = ((mid_ranks(column) if ranks else column) @ weights)[:, None]
                 pair = column[train], column[test], chosen[index], scored[index]
                 total[index] += size * carried_over(*pair, float(signed[code, index]), ranks=ranks)
     return _of_matrix(matrix, average, total / np.maximum(weight, 1.0))
@@ -233,16 +238,6 @@ def _association(data: Data, codes: Floats, factors: tuple[Factor, ...], *, rank
         return [multiple_correlation(codes[:, columns], factor, ranks=ranks) for factor in factors]
 
     return data.by_code(matrix, of_group)
-
-
-def _best_column(codes: Floats, train: NDArray[np.intp], factor: Factor, *, ranks: bool) -> Floats:
-    """Return one code as a column: of a group, the weighted sum that goes best with the factor on training rows."""
-    if codes.shape[1] == 1:
-        return codes
-    from demele.metrics.code_groups import best_direction
-
-    weights = best_direction(codes[train], factor, ranks=ranks)
-    return np.asarray((mid_ranks(codes) if ranks else codes) @ weights)[:, None]
 
 
 # All together ---------------------------------------------------------------------------------------------------------
@@ -326,9 +321,21 @@ def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int |
     codes = data.standardised()
     if len(rows) < data.n:
         codes = codes[rows]
+    factors = data.factors.columns
     if cross_fit is None:
-        return _fitted(codes, data.factors.columns, rows)
-    blocks = _blocks(data.factors.columns, rows)
+        basis = Basis.of(codes)
+        if all(factor.kind == "continuous" for factor in factors):
+            return _filled(canonical_correlations(basis, Basis.of(_numbers(factors, rows))), len(factors))
+        # the indicators of classes need not be made: their correlations follow from the means of the classes
+        return np.array(
+            [
+                largest_with_classes(basis, factor.values[rows], len(factor.levels))
+                if factor.categorical
+                else _filled(canonical_correlations(basis, Basis.of(_numbers([factor], rows))), 1)[0]
+                for factor in factors
+            ]
+        )
+    blocks = _blocks(factors, rows)
     total = np.zeros(data.factors.m)
     for train, test in folds(len(rows), cross_fit):
         parts = []
@@ -357,22 +364,6 @@ def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[F
 def _filled(found: Floats, n: int) -> Floats:
     """Return so many canonical correlations: missing ones are 0."""
     return np.concatenate([found[:n], np.zeros(max(n - len(found), 0))])
-
-
-def _fitted(codes: Floats, factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> Floats:
-
-    basis = Basis.of(codes)
-    if any(factor.kind != "continuous" for factor in factors):
-        # the indicators of classes need not be made: their correlations follow from the means of the classes
-        return np.array(
-            [
-                largest_with_classes(basis, factor.values[rows], len(factor.levels))
-                if factor.categorical
-                else _filled(canonical_correlations(basis, Basis.of(_numbers([factor], rows))), 1)[0]
-                for factor in factors
-            ]
-        )
-    return _filled(canonical_correlations(basis, Basis.of(_numbers(factors, rows))), len(factors))
 
 
 # Share of each factor that an affine map of all codes explains --------------------------------------------------------
@@ -473,17 +464,6 @@ def _explained_by_rows(data: Data, columns: list[int] | None = None) -> tuple[Fl
 DEAD_VARIANCE = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class _Classified:
-    """How categorical factors are predicted."""
-
-    penalty: float
-    class_weight: Literal["balanced"] | None
-    score_on: str
-    n_train: int | None
-    n_test: int | None
-
-
 def sap_of(
     matrix: Floats,
     notes: tuple[Note, ...] = (),
@@ -524,92 +504,11 @@ def sap_of(
     )
 
 
-def _in_units(
-    units: str, data: Data, streams: Streams, classified: _Classified, reg_dim: NDArray[np.intp] | None
-) -> Native:
-    from demele.estimation.univariate import squared_correlations
-
-    raw = units == "raw"
-    codes = data.codes.dense() if raw else data.standardised()
-    matrix = np.zeros((data.n_codes, data.factors.m))
-    constant = np.asarray(data.summed_by_code(np.where(data.codes.constant, 0.0, 1.0)) == 0)  # all columns of a group
-    guesses = np.zeros(data.factors.m)
-    categorical = [index for index, factor in enumerate(data.factors.columns) if factor.categorical]
-    for index, factor in enumerate(data.factors.columns):
-        if not factor.categorical:
-            rows, values = annotated_rows(factor, codes)
-            numbers = np.asarray(values, dtype=np.float64)
-            told = squared_correlations(rows, numbers)
-            if raw:
-                told[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE] = 0.0
-            matrix[:, index] = data.by_code(told, partial(_by_regression, rows, numbers))
-    # factors that are annotated on all rows share one split, so that each code is sorted once for all of them
-    shared = [index for index in categorical if data.factors.columns[index].complete]
-    for group in [shared, *([index] for index in categorical if index not in shared)]:
-        if group:
-            matrix[:, group], guesses[group] = _accuracies(data, codes, group, streams, classified, raw=raw)
-    if not raw:  # raw codes are left to their classifiers, intercepts of constant codes included, as in public code
-        matrix[constant] = guesses
-    names = [data.factors.names[index] for index in categorical]
-    # without balanced weights a code that says nothing is the guess, to rounding: public code's values stay as they are
-    as_public = raw and classified.class_weight is None
-    return sap_of(
-        matrix,
-        fewer_than_asked(data.n, classified.n_train, classified.n_test) if categorical else (),
-        majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
-        guesses=guesses,
-        constant=None if as_public else constant,
-        reg_dim=reg_dim,
-    )
-
-
 def _by_regression(codes: Floats, values: Floats, columns: list[int]) -> float:
     """Return how well several columns predict a continuous factor, beyond chance."""
     from demele.metrics.code_groups import share_beyond_chance
 
     return share_beyond_chance(Basis.of(codes[:, columns]), values)
-
-
-def _accuracies(
-    data: Data, codes: Floats, group: list[int], streams: Streams, classified: _Classified, *, raw: bool
-) -> tuple[Floats, Floats]:
-    """Accuracies of single-code classifiers for categorical factors that are annotated on the same rows.
-
-    The second array holds the accuracy of the majority class as the guess on each factor.
-    """
-    from demele.estimation.univariate import (
-        linear_classifier_accuracy_matrix,
-        majority_accuracies,
-        raw_classifier_accuracy_matrix,
-        true_accuracies,
-    )
-
-    factors = [data.factors.columns[index] for index in group]
-    rows = np.flatnonzero(factors[0].annotated())
-    train = test = rows
-    if classified.score_on == "unseen":
-        of_rows, named = streams("rows", *group), f"factor {factors[0].name!r}"
-        parts = split(len(rows), classified.n_train, classified.n_test, of_rows, named)
-        train, test = rows[parts[0]], rows[parts[1]]
-    codes_train = codes[train]
-    codes_test = codes_train if test is train else codes[test]
-    labels_train = [np.asarray(factor.values[train], dtype=np.intp) for factor in factors]
-    labels_test = [np.asarray(factor.values[test], dtype=np.intp) for factor in factors]
-    every = codes_train, labels_train, codes_test, labels_test
-    how: dict[str, Any] = {"C": classified.penalty, "class_weight": classified.class_weight}
-    if raw:
-        accuracies = raw_classifier_accuracy_matrix(*every, **how)
-    else:
-        levels = [len(factor.levels) for factor in factors]
-        accuracies = linear_classifier_accuracy_matrix(*every, n_classes=levels, **how)
-    accuracies = data.by_code(accuracies, lambda own: raw_classifier_accuracy_matrix(*every, groups=[own], **how)[0])
-    guesses = majority_accuracies(labels_train, labels_test)
-    for place, factor in enumerate(factors):
-        transition = None if raw else data.transition_of(factor)
-        if transition is not None:
-            ends = codes_train, labels_train[place], codes_test, labels_test[place]
-            accuracies[:, place], guesses[place] = true_accuracies(*ends, transition, **how)
-    return accuracies, guesses
 
 
 @Metric(
@@ -701,9 +600,78 @@ def sap(
         if units == "raw":
             matrix[state.code_variances() * (state.n / max(state.n - 1, 1)) <= DEAD_VARIANCE] = 0.0
         return sap_of(matrix, reg_dim=named)
-    classified = _Classified(penalty, class_weight, score_on, n_train, n_test)
-    native = _in_units(units, state, streams, classified, named)
+    from demele.estimation.univariate import (
+        linear_classifier_accuracy_matrix,
+        majority_accuracies,
+        raw_classifier_accuracy_matrix,
+        squared_correlations,
+        true_accuracies,
+    )
+
+    data, columns = state, state.factors.columns
+    constant = np.asarray(data.summed_by_code(np.where(data.codes.constant, 0.0, 1.0)) == 0)  # all columns of a group
+    categorical = [index for index, factor in enumerate(columns) if factor.categorical]
+    # factors that are annotated on all rows share one split, so that each code is sorted once for all of them
+    shared = [index for index in categorical if columns[index].complete]
+    groups = [shared, *([index] for index in categorical if index not in shared)]
+    how: dict[str, Any] = {"C": penalty, "class_weight": class_weight}
+
+    def accuracies_of(codes: Floats, group: list[int], raw: bool) -> tuple[Floats, Floats]:
+        """Accuracies of single-code classifiers of factors that are annotated on the same rows, and of the guess."""
+        factors = [columns[index] for index in group]
+        rows = np.flatnonzero(factors[0].annotated())
+        train = test = rows
+        if score_on == "unseen":
+            name = f"factor {factors[0].name!r}"
+            train, test = (rows[part] for part in split(len(rows), n_train, n_test, streams("rows", *group), name))
+        codes_train = codes[train]
+        codes_test = codes_train if test is train else codes[test]
+        labels = [[np.asarray(factor.values[part], dtype=np.intp) for factor in factors] for part in (train, test)]
+        every = codes_train, labels[0], codes_test, labels[1]
+        if raw:
+            accuracies = raw_classifier_accuracy_matrix(*every, **how)
+        else:
+            levels = [len(factor.levels) for factor in factors]
+            accuracies = linear_classifier_accuracy_matrix(*every, n_classes=levels, **how)
+        accuracies = data.by_code(
+            accuracies, lambda own: raw_classifier_accuracy_matrix(*every, groups=[own], **how)[0]
+        )
+        guesses = majority_accuracies(*labels)
+        for place, factor in enumerate(factors):
+            transition = None if raw else data.transition_of(factor)
+            if transition is not None:
+                ends = codes_train, labels[0][place], codes_test, labels[1][place]
+                accuracies[:, place], guesses[place] = true_accuracies(*ends, transition, **how)
+        return accuracies, guesses
+
+    def in_units(raw: bool) -> Native:
+        codes = data.codes.dense() if raw else data.standardised()
+        matrix, guesses = np.zeros((data.n_codes, data.factors.m)), np.zeros(data.factors.m)
+        for index, factor in enumerate(columns):
+            if not factor.categorical:
+                rows, values = annotated_rows(factor, codes)
+                numbers = np.asarray(values, dtype=np.float64)
+                told = squared_correlations(rows, numbers)
+                if raw:
+                    told[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE] = 0.0
+                matrix[:, index] = data.by_code(told, partial(_by_regression, rows, numbers))
+        for group in groups:
+            if group:
+                matrix[:, group], guesses[group] = accuracies_of(codes, group, raw)
+        if not raw:  # raw codes are left to their classifiers, intercepts of constant codes included, as in public code
+            matrix[constant] = guesses
+        names = [data.factors.names[index] for index in categorical]
+        # without balanced weights a code that says nothing is the guess, to rounding: public code's values stay
+        return sap_of(
+            matrix,
+            fewer_than_asked(data.n, n_train, n_test) if categorical else (),
+            majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
+            guesses=guesses,
+            constant=None if raw and class_weight is None else constant,
+            reg_dim=named,
+        )
+
+    native = in_units(units == "raw")
     if units == "standard":
         return native
-    standardised = _in_units("standard", state, streams, classified, named)
-    return replace(native, notes=native.notes + units_notes(float(native.value), float(standardised.value)))
+    return replace(native, notes=native.notes + units_notes(float(native.value), float(in_units(False).value)))

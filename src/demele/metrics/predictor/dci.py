@@ -25,7 +25,6 @@ from demele.metrics.importances import (
     compactness_of_factors,
     mean_compactness,
     modularity_of_codes,
-    weighted_modularity,
 )
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Default, RunOptions
@@ -76,20 +75,17 @@ def _importances(
     data: Data,
     streams: Streams,
     fit: Callable[..., Any],
-    importance: tuple[str, ...],
-    informativeness: str,
-    report: str,
-    n_train: int | None = None,
-    n_test: int | None = None,
-    **predictor: Any,
+    options: Mapping[str, Any],
+    *of_fit: str,
 ) -> Importances:
     """Fit one predictor for each factor, on the rows that are annotated for it."""
+    importance, how = options["importance"], (options["informativeness"], options["report"])
+    n_train, n_test = options.get("n_train"), options.get("n_test")
+    predictor = {name: options[name] for name in of_fit}
     codes, m = data.standardised(), data.factors.m
     own = np.zeros((data.codes.d, m))
     lost, read = np.zeros((data.n_codes, m)), np.ones(m, dtype=np.bool_)
-    explicitness = np.empty(data.factors.m)
-    unclipped = np.empty(data.factors.m)
-    settings = {}
+    explicitness, unclipped, settings = np.empty(m), np.empty(m), {}
     for index, factor in enumerate(data.factors.columns):
         rows, values = annotated_rows(factor, codes)
         if factor.categorical:
@@ -106,10 +102,10 @@ def _importances(
         predict = partial(fit, rows, categorical=factor.categorical, rng=rng, drawn_from=drawn_from, **predictor)
         fitted = _on_circle(predict, values) if factor.cyclic else predict(values)
         own[:, index] = fitted.importance
-        unclipped[index] = _informativeness(fitted.score, fitted.mse, fitted.chance, informativeness, report)
+        unclipped[index] = _informativeness(fitted.score, fitted.mse, fitted.chance, *how)
         if fitted.shuffled is not None:
             shuffled, errors = fitted.shuffled.score, fitted.shuffled.mse
-            drop = unclipped[index] - _informativeness(shuffled, errors, fitted.chance, informativeness, report)
+            drop = unclipped[index] - _informativeness(shuffled, errors, fitted.chance, *how)
             # better than the best constant, and by more than its predictions of rows in random order are; the level is
             # shared among the factors: of codes of noise, not one in a hundred calls finds any factor read
             above = fitted.shuffled.above_chance > NormalDist().inv_cdf(1 - LEVEL / m)
@@ -171,24 +167,20 @@ def forest(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return the importances of random forests."""
     from demele.estimation.tree_importance import forest_importance
 
-    return _importances(data, streams, _sorting_once(forest_importance), **_chosen(options, "n_trees"))
+    return _importances(data, streams, _sorting_once(forest_importance), options, "n_trees")
 
 
 def lasso(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return those of linear predictors with an L1 penalty chosen by validation."""
-    return _importances(data, streams, lasso_importance, **_chosen(options))
+    return _importances(data, streams, lasso_importance, options)
 
 
 def boosting(data: Data, streams: Streams, **options: Any) -> Importances:
     """Return those of gradient-boosted trees."""
     from demele.estimation.tree_importance import boosting_importance
 
-    own = _chosen(options, "n_train", "n_test", "n_trees", "max_depth", "learning_rate", "max_bins")
-    return _importances(data, streams, _sorting_once(boosting_importance), **own)
-
-
-def _chosen(options: Mapping[str, Any], *of_model: str) -> dict[str, Any]:
-    return {name: options[name] for name in ("importance", "informativeness", "report", *of_model)}
+    own = ("n_trees", "max_depth", "learning_rate", "max_bins")
+    return _importances(data, streams, _sorting_once(boosting_importance), options, *own)
 
 
 Informativeness = Literal["variance", "uniform-6"]
@@ -207,7 +199,7 @@ def modularity(fitted: Importances, *, importance: str, **options: object) -> Na
     """D_j = 1 + sum_i p_ij log_M p_ij, weighted by the codes' shares of the importance."""
     matrix = fitted.matrices[importance]
     per_code, weights = modularity_of_codes(matrix)
-    native = _of_importances(fitted, importance, weighted_modularity(per_code, weights))
+    native = _of_importances(fitted, importance, min(float(np.nansum(per_code * weights)), 1.0))
     if importance != PERMUTATION and not matrix.any():
         note = Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0")
         native = replace(native, notes=(*native.notes, note))

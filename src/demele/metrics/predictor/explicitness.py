@@ -277,25 +277,22 @@ def worst_loss(factor: Factor, train: Rows, test: Rows, baseline: str) -> float:
     return float((factor.values[test] != most).mean())
 
 
-def _target(factor: Factor) -> Floats:
-    """Return the factor as columns: an indicator of each class, or its values in standard deviations."""
-    if factor.categorical:
-        return np.asarray(factor.values[:, None] == np.arange(len(factor.levels)), dtype=np.float64)
-    known = factor.values[factor.annotated()]
-    return np.asarray((factor.values - known.mean()) / max(float(known.std()), 1e-300), dtype=np.float64)[:, None]
-
-
 def _by_features(
     codes: Floats, factors: list[Factor], train: Rows, test: Rows, sizes: list[int], rng: np.random.Generator
 ) -> list[list[float]]:
     """Return the losses of each factor: of a linear predictor, and of ridge regression on more and more features."""
-    targets = [_target(one) for one in factors]
+    targets, scales = [], []  # an indicator of each class, or values in standard deviations
+    for factor in factors:
+        known = factor.values[factor.annotated()]
+        mean, unit = known.mean(), max(float(known.std()), 1e-300)
+        columns = factor.values[:, None] == np.arange(len(factor.levels))
+        columns = columns if factor.categorical else ((factor.values - mean) / unit)[:, None]
+        targets.append(np.asarray(columns, dtype=np.float64))
+        scales.append((mean, unit))
     found = ridge_predictions(codes - codes[train].mean(axis=0), targets, train, test, [codes.shape[1]])
     found += ridge_predictions(fourier_features(codes, train, sizes[-1], rng), targets, train, test, sizes)
     losses = []
-    for factor, of_sizes in zip(factors, zip(*found, strict=True), strict=True):
-        known = factor.values[factor.annotated()]
-        mean, unit = known.mean(), max(float(known.std()), 1e-300)
+    for factor, (mean, unit), of_sizes in zip(factors, scales, zip(*found, strict=True), strict=True):
         said = (one.argmax(axis=1) if factor.categorical else mean + one[:, 0] * unit for one in of_sizes)
         losses.append([loss_of(one, factor, train, test) for one in said])
     return losses

@@ -116,38 +116,6 @@ ROWS_PER_COLUMN = 2
 MATRIX_OF = "whether a code depends on a factor, given the others, by the tests"
 
 
-def p_values(data: Data, streams: Streams, basis: str, n_splits: int) -> Floats:
-    """Return p-values of no dependence, (n_codes, n_factors), from rows that are annotated for all factors.
-
-    Raises
-    ------
-    NotEnoughData
-        If rows are too few for the regressions, or no code varies.
-    """
-    from scipy.special import ndtr
-
-    known = np.flatnonzero(np.all([factor.annotated() for factor in data.factors.columns], axis=0))
-    taken = data if len(known) == data.n else data.take(known)
-    if taken.codes.constant.all():
-        raise NotEnoughData("codes", "no code varies, so that none depends on anything")
-    constant = [factor.name for factor in taken.factors.columns if factor.constant]
-    if constant:
-        raise NotEnoughData("factors", f"{constant[0]!r} is constant where all factors are annotated")
-    columns = [factor_columns(factor, basis) for factor in taken.factors.columns]
-    width = 1 + sum(one.shape[1] for one in columns)
-    if taken.n // 2 < ROWS_PER_COLUMN * width:
-        problem = f"regressions on all factors have {width} columns; expected at least {4 * width} rows, got {taken.n}"
-        raise NotEnoughData("factors", problem)
-    halves = []
-    for index in range(n_splits):
-        order = streams("half", index).permutation(taken.n)
-        halves.append((np.sort(order[: taken.n // 2]), np.sort(order[taken.n // 2 :])))
-    codes = taken.standardised()
-    statistics = np.stack([projected_covariances(codes, columns, *half) for half in halves])
-    found: Floats = ndtr(-np.asarray(statistics.mean(axis=0)))
-    return found if data.groups is None else _of_groups(found, taken)
-
-
 def _of_groups(p: Floats, data: Data) -> Floats:
     """Return p-values of groups: one depends on a factor if any of its columns does (Bonferroni over those that vary).
 
@@ -252,7 +220,27 @@ def tmex(
     >>> demele.metrics.tmex(noisy, factors).value, demele.metrics.tmex(noisy @ [[1, 1], [1, -1]], factors).value
     (1.0, 0.5)
     """
-    p = p_values(data, streams, basis, n_splits)
+    from scipy.special import ndtr
+
+    known = np.flatnonzero(np.all([factor.annotated() for factor in data.factors.columns], axis=0))
+    taken = data if len(known) == data.n else data.take(known)
+    if taken.codes.constant.all():
+        raise NotEnoughData("codes", "no code varies, so that none depends on anything")
+    constant = [factor.name for factor in taken.factors.columns if factor.constant]
+    if constant:
+        raise NotEnoughData("factors", f"{constant[0]!r} is constant where all factors are annotated")
+    columns = [factor_columns(factor, basis) for factor in taken.factors.columns]
+    width = 1 + sum(one.shape[1] for one in columns)
+    if taken.n // 2 < ROWS_PER_COLUMN * width:
+        problem = f"regressions on all factors have {width} columns; expected at least {4 * width} rows, got {taken.n}"
+        raise NotEnoughData("factors", problem)
+    codes, statistics = taken.standardised(), []
+    for index in range(n_splits):
+        order = streams("half", index).permutation(taken.n)
+        halves = np.sort(order[: taken.n // 2]), np.sort(order[taken.n // 2 :])
+        statistics.append(projected_covariances(codes, columns, *halves))
+    p: Floats = ndtr(-np.mean(statistics, axis=0))
+    p = p if data.groups is None else _of_groups(p, taken)
     depends = holm(p.ravel(), alpha).reshape(p.shape)
     graph = best_pairs(depends, p) if intended is None else np.asarray(intended, dtype=np.bool_)
     wrong = depends != graph

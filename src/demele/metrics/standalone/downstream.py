@@ -58,63 +58,6 @@ class ProbedCodes:
         return ProbedCodes(np.ascontiguousarray(self.values[:, columns]))
 
 
-def predicted(
-    probe: Probe,
-    codes: ProbedCodes,
-    values: Floats | Rows,
-    train: Rows,
-    test: Rows,
-    *,
-    categorical: bool,
-    rng: np.random.Generator,
-    penalty: float = 1.0,
-    scale: Rows | None = None,
-) -> Floats | Rows:
-    """Return what a predictor that is fitted to the training rows says of the test rows.
-
-    Parameters
-    ----------
-    probe : {"boosting", "logistic"}
-        100 boosted trees of depth 3; or a multinomial logistic regression (least squares with a penalty for numbers)
-        on codes that are standardised by the training rows.
-    codes : ProbedCodes
-        Without any, the commonest class or the mean is predicted.
-    values : array of shape (n_samples,)
-        Numbers, or classes from 0. Training rows of one value predict it.
-    train, test : arrays of row numbers
-    categorical : bool
-    rng : numpy.random.Generator
-        Breaks ties between codes in trees.
-    penalty : float above 0
-        C of the logistic regression; numbers are predicted under the penalty 1 / C on the weights.
-    scale : array of row numbers, optional
-        Rows that codes are standardised by, instead of the training rows.
-
-    Examples
-    --------
-    >>> codes = ProbedCodes(np.arange(8.0)[:, None])
-    >>> train, test, rng = np.arange(0, 8, 2), np.array([1, 5, 7]), np.random.default_rng(0)
-    >>> predicted("logistic", codes, np.repeat([0, 1], 4), train, test, categorical=True, rng=rng).tolist()
-    [0, 1, 1]
-    """
-    own = values[train]
-    if codes.values.shape[1] == 0 or own.min() == own.max():
-        constant = np.bincount(own).argmax() if categorical else own.mean()
-        return np.full(len(test), constant)
-    if probe == "boosting":
-        fit = boosted_fit(codes.presorted, values, train, test, categorical=categorical, rng=rng)
-        return fit.predict(fit.unseen)
-    by, both = codes.values[train if scale is None else scale], codes.values[np.concatenate([train, test])]
-    seen, unseen = np.split(scaled_codes(by, both, scaling="standard")[1], [len(train)])
-    if categorical:
-        labels = own.astype(np.intp)
-        coef, intercept = multinomial_logistic(seen, labels, int(labels.max()) + 1, C=penalty)
-        present = np.flatnonzero(~np.isnan(intercept))
-        return np.asarray(present[linear_scores(unseen, coef[present], intercept[present]).argmax(axis=0)])
-    weights = np.linalg.solve(seen.T @ seen + np.eye(seen.shape[1]) / penalty, seen.T @ (own - own.mean()))
-    return np.asarray(own.mean() + unseen @ weights)
-
-
 def held_out_score(truth: Floats | Rows, said: Floats | Rows, *, categorical: bool) -> float:
     """Return accuracy, or R2 against the mean of these rows: NaN where there are none, or numbers that do not vary."""
     if not len(truth):
@@ -172,20 +115,30 @@ class Prober:
         *task: str | int,
         scale: Rows | None = None,
     ) -> Floats | Rows:
-        """Return what is predicted of test rows; the task names the random stream."""
+        """Return what a predictor that is fitted to the training rows says of the test rows.
+
+        100 boosted trees of depth 3; or a multinomial logistic regression (least squares with a penalty for numbers) on
+        codes that are standardised by the training rows, or by those of ``scale``. Without codes, and from rows of one
+        value, the commonest class or the mean is predicted. The task names the random stream.
+        """
         if not len(train):
             raise NotEnoughData("factors", f"no training row is annotated for {factor.name!r}")
-        return predicted(
-            self.probe,
-            codes,
-            factor.values,
-            train,
-            test,
-            categorical=factor.categorical,
-            rng=rng_for(self.seed, self.name, "probe", *task),
-            penalty=self.penalty,
-            scale=scale,
-        )
+        own, classes = factor.values[train], factor.categorical
+        if codes.values.shape[1] == 0 or own.min() == own.max():
+            return np.full(len(test), np.bincount(own).argmax() if classes else own.mean())
+        if self.probe == "boosting":
+            rng = rng_for(self.seed, self.name, "probe", *task)
+            fit = boosted_fit(codes.presorted, factor.values, train, test, categorical=classes, rng=rng)
+            return fit.predict(fit.unseen)
+        by, both = codes.values[train if scale is None else scale], codes.values[np.concatenate([train, test])]
+        seen, unseen = np.split(scaled_codes(by, both, scaling="standard")[1], [len(train)])
+        if classes:
+            labels = own.astype(np.intp)
+            coef, intercept = multinomial_logistic(seen, labels, int(labels.max()) + 1, C=self.penalty)
+            present = np.flatnonzero(~np.isnan(intercept))
+            return np.asarray(present[linear_scores(unseen, coef[present], intercept[present]).argmax(axis=0)])
+        weights = np.linalg.solve(seen.T @ seen + np.eye(seen.shape[1]) / self.penalty, seen.T @ (own - own.mean()))
+        return np.asarray(own.mean() + unseen @ weights)
 
     def score(
         self,

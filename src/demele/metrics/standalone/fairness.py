@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -268,7 +268,23 @@ def fairness(
             groups, size = labels[test[known], j], (n_levels[i], n_levels[j])
             counts = _table(said[known], groups, size)
             found["mean"][i, j], found["largest"][i, j] = total_variation(counts)
-            rates.append(_rates(counts, names[i], names[j], values[i], values[j]))
+            # of the groups the one that adds most to the mean, and of predictions the one whose rate differs most in it
+            rows = counts.sum(axis=0)
+            overall = counts.sum(axis=1) / rows.sum()
+            apart = np.abs(counts - overall[:, None] * rows)
+            group = int(apart.sum(axis=0).argmax())
+            value = int(apart[:, group].argmax())
+            rates.append(
+                GroupRates(
+                    target=names[i],
+                    sensitive=names[j],
+                    group=values[j][group],
+                    value=values[i][value],
+                    rate=float(counts[value, group] / rows[group]),
+                    rate_of_all=float(overall[value]),
+                    n=int(rows[group]),
+                )
+            )
             true = labels[test[known], i]
             if (true >= 0).any():
                 found["of_labels"][i, j], _ = total_variation(_table(true[true >= 0], groups[true >= 0], size))
@@ -280,6 +296,26 @@ def fairness(
                 seen.append(found["mean"][i, j])
                 found["p_value"][i, j] = _p_value(seen[-1], np.array(drawn[-1]))
     arguments: dict[str, Any] = {"n_train": n_train, "n_test": n_test, "bins": binning}
+    notes, of_labels = [one for one in read.notes(n_train, n_test) if one.code != "mixed-measures"], found["of_labels"]
+    if np.nanmax(of_labels) > 0.1:
+        i, j = map(int, np.unravel_index(np.nanargmax(of_labels), of_labels.shape))
+        message = (
+            f"the factors go together: the true values of {names[i]!r} differ by {of_labels[i, j]:.2f} between groups "
+            f"of {names[j]!r}, and a perfect predictor would be as unfair"
+        )
+        about = names[i], names[j]
+        notes.append(Note(code="factors-go-together", message=message, subject=about, severity="warning"))
+    smallest, name = min(
+        (int(np.unique(own[own >= 0], return_counts=True)[1].min(initial=len(test))), name)
+        for own, name in zip(labels[test].T, names, strict=True)
+    )
+    if smallest < 30:
+        message = f"the smallest group, of {name!r}, has {smallest} test rows: it differs from all rows by chance"
+        notes.append(Note(code="small-groups", message=message, subject=(name,), severity="warning"))
+    if 0 < n_permutations < FEW_SHUFFLES:
+        few, least = f"{plural(n_permutations, 'shuffle is', 'shuffles are')} few for a p-value", n_permutations + 1
+        message = f"{few}: it cannot fall below 1/{least} = {1 / least:.3f}"
+        notes.append(Note(code="few-shuffles", message=message))
     return FairnessScores(
         **found,
         p_value_of_any=p_value_of_any(np.array(seen), np.array(drawn)) if drawn else np.nan,
@@ -287,10 +323,7 @@ def fairness(
         factor_names=names,
         n_train=len(train),
         n_test=len(test),
-        notes=(
-            *(note for note in read.notes(n_train, n_test) if note.code != "mixed-measures"),
-            *_notes_on_groups(read, labels, test, found["of_labels"], n_permutations),
-        ),
+        notes=tuple(notes),
         signature=read.signature(**arguments, **({"n_permutations": n_permutations} if n_permutations else {})),
     )
 
@@ -330,50 +363,6 @@ def _values(factor: Factor, own_bins: ColumnBins | None) -> list[str]:
     return [f"in [{low:.3g}, {high:.3g}]" for low, high in pairwise(edges)] or [
         f"in [{factor.low:.3g}, {factor.high:.3g}]"
     ]
-
-
-def _rates(counts: Floats, target: str, sensitive: str, values: Sequence[str], groups: Sequence[str]) -> GroupRates:
-    """Find the group that adds most to the mean total variation, and the prediction whose rate differs most in it."""
-    rows = counts.sum(axis=0)
-    overall = counts.sum(axis=1) / rows.sum()
-    apart = np.abs(counts - overall[:, None] * rows)
-    group = int(apart.sum(axis=0).argmax())
-    value = int(apart[:, group].argmax())
-    return GroupRates(
-        target=target,
-        sensitive=sensitive,
-        group=groups[group],
-        value=values[value],
-        rate=float(counts[value, group] / rows[group]),
-        rate_of_all=float(overall[value]),
-        n=int(rows[group]),
-    )
-
-
-def _notes_on_groups(read: Prober, labels: Rows, test: Rows, of_labels: Floats, shuffles: int) -> list[Note]:
-    notes = []
-    if np.nanmax(of_labels) > 0.1:
-        i, j = np.unravel_index(np.nanargmax(of_labels), of_labels.shape)
-        names = read.factors.names
-        message = (
-            f"the factors go together: the true values of {names[i]!r} differ by {of_labels[i, j]:.2f} between groups "
-            f"of {names[j]!r}, and a perfect predictor would be as unfair"
-        )
-        notes.append(
-            Note(code="factors-go-together", message=message, subject=(names[i], names[j]), severity="warning")
-        )
-    rows, name = min(
-        (int(np.unique(own[own >= 0], return_counts=True)[1].min(initial=len(test))), name)
-        for own, name in zip(labels[test].T, read.factors.names, strict=True)
-    )
-    if rows < 30:
-        message = f"the smallest group, of {name!r}, has {rows} test rows: it differs from all rows by chance"
-        notes.append(Note(code="small-groups", message=message, subject=(name,), severity="warning"))
-    if 0 < shuffles < FEW_SHUFFLES:
-        few = f"{plural(shuffles, 'shuffle is', 'shuffles are')} few for a p-value"
-        message = f"{few}: it cannot fall below 1/{shuffles + 1} = {1 / (shuffles + 1):.3f}"
-        notes.append(Note(code="few-shuffles", message=message))
-    return notes
 
 
 # Whether predictions from codes hold where another factor takes values that training rows never had -------------------

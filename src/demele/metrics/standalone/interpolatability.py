@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -229,12 +229,21 @@ def interpolatability(
     named = tuple(map(str, names)) if names is not None else tuple(f"a{index}" for index in range(a.shape[1]))
     if len(named) != a.shape[1]:
         raise InputError("names", f"expected a name for each of the {a.shape[1]} attributes, got {len(named)}")
+    notes = []
+    for values, what, why in (
+        (smooth, "smoothness", "the central share of the slopes has no range"),
+        (steady, "monotonicity", "no slope is above the threshold"),
+    ):
+        for name, undefined in zip(named, np.isnan(values).sum(axis=0), strict=True):
+            if undefined:
+                message = f"{what} of {name!r} is undefined on {undefined} of {len(values)} traversals: {why}"
+                notes.append(Note(code=f"{what}-undefined", message=message, subject=(name,), severity="warning"))
     return Interpolatability(
         smoothness=smooth,
         monotonicity=steady,
         attribute_names=named,
         n_points=a.shape[2],
-        notes=tuple(_notes(smooth, steady, named)),
+        notes=tuple(notes),
     )
 
 
@@ -277,15 +286,26 @@ def _read(
     """Return the code of each attribute, and the attributes, both (n_traversals, n_attributes, n_points)."""
     z, a = _cube(codes, "codes"), _cube(attributes, "attributes")
     if z.shape[0] != a.shape[0] or z.shape[2] != a.shape[2]:
+        own, other = (f"{x.shape[0]} of {plural(x.shape[2], 'point', 'points')}" for x in (z, a))
+        shapes = " and ".join(str(np.asarray(one).shape) for one in (codes, attributes))
         raise InputError(
             ("codes", "attributes"),
-            f"expected the same traversals and points, got {z.shape[0]} of {plural(z.shape[2], 'point', 'points')} and "
-            f"{a.shape[0]} of {a.shape[2]}, from arrays of shape {_shape(codes)} and {_shape(attributes)}; give "
-            f"both as {_CUBE}. Two axes are (traversals, points) of one column, one is the points of one traversal",
+            f"expected the same traversals and points, got {own} and {other}, from arrays of shape {shapes}; give both "
+            f"as {_CUBE}. Two axes are (traversals, points) of one column, one is the points of one traversal",
         )
     if a.shape[2] < fewest:
         raise NotEnoughData("attributes", f"expected at least {fewest} points on each traversal, got {a.shape[2]}")
-    z = z[:, _codes_of(reg_dim, z.shape[1], a.shape[1])]
+    d, m = z.shape[1], a.shape[1]
+    if reg_dim is None and m > d:
+        problem = f"expected a code for each, got {m} and {plural(d, 'code', 'codes')} along the second axis of {_CUBE}"
+        raise InputError("attributes", f"{problem}; pass `reg_dim=[...]` where one code is that of several")
+    found = list(range(m)) if reg_dim is None else items_of(reg_dim, "reg_dim", "a code for each attribute")
+    if len(found) != m:
+        raise InputError("reg_dim", f"expected a code for each of the {m} attributes, got {len(found)}")
+    for code in found:
+        if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < d:
+            raise InputError("reg_dim", f"expected indices from 0 to {d - 1}, got {quoted(code)}")
+    z = z[:, [int(code) for code in found]]
     steps = np.diff(z, axis=-1)
     if (steps == 0).all(axis=-1).any():
         which = np.argwhere((steps == 0).all(axis=-1))[0]
@@ -312,38 +332,3 @@ def _cube(values: object, argument: str) -> Floats:
         first = np.argwhere(~np.isfinite(cube))[0]
         raise InputError(argument, f"not finite, first on traversal {first[0]}, point {first[-1]}")
     return cube
-
-
-def _shape(values: Any) -> tuple[int, ...]:
-    return tuple(values.shape) if hasattr(values, "shape") else np.asarray(values).shape
-
-
-def _codes_of(reg_dim: Sequence[int] | None, n_codes: int, n_attributes: int) -> list[int]:
-    if reg_dim is None:
-        if n_attributes > n_codes:
-            raise InputError(
-                "attributes",
-                f"expected a code for each, got {n_attributes} and {plural(n_codes, 'code', 'codes')} along the second "
-                f"axis of {_CUBE}; pass `reg_dim=[...]` where one code is that of several",
-            )
-        return list(range(n_attributes))
-    found = items_of(reg_dim, "reg_dim", "a code for each attribute")
-    if len(found) != n_attributes:
-        raise InputError("reg_dim", f"expected a code for each of the {n_attributes} attributes, got {len(found)}")
-    for code in found:
-        if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < n_codes:
-            raise InputError("reg_dim", f"expected indices from 0 to {n_codes - 1}, got {quoted(code)}")
-    return [int(code) for code in found]
-
-
-def _notes(smooth: Floats, steady: Floats, names: Sequence[str]) -> list[Note]:
-    notes = []
-    for values, what, why in (
-        (smooth, "smoothness", "the central share of the slopes has no range"),
-        (steady, "monotonicity", "no slope is above the threshold"),
-    ):
-        for name, undefined in zip(names, np.isnan(values).sum(axis=0), strict=True):
-            if undefined:
-                message = f"{what} of {name!r} is undefined on {undefined} of {len(values)} traversals: {why}"
-                notes.append(Note(code=f"{what}-undefined", message=message, subject=(name,), severity="warning"))
-    return notes

@@ -237,18 +237,37 @@ def subspace_scores(
     if not len(labels) or sum(len(np.unique(column)) > 1 for column in labels.T) < 2:
         raise NotEnoughData("factors", "expected at least two that vary, on rows that are annotated for all")
     of_others = [_others(labels, n_levels, i) for i in range(len(names))]
-    moves = _moving(values, labels, seed)
-    per_factor = {}
+    centred, per_factor = values - values.mean(axis=0), {}
+    total = float(np.square(centred).sum())
+    orders = [rng_for(seed, "subspace_scores", index).permutation(len(values)) for index in range(SHUFFLES)]
+
+    def between(column: Rows) -> float:
+        """Return how far the means of the codes, in their own units, are apart."""
+        size = np.maximum(np.bincount(column), 1)
+        return float(sum((np.bincount(column, one) ** 2 / size).sum() for one in centred.T))
+
     for i, (name, others) in enumerate(zip(names, of_others, strict=True)):
         if others.n == len(labels):
             problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
             raise NotEnoughData("factors", problem)
-        per_factor[name] = factorisation(values, others, share) if moves[i] else float("nan")
+        own = between(labels[:, i])  # it moves the means more than in any shuffle of the rows
+        moves = own > NOTHING * total and all(own > between(labels[order, i]) for order in orders)
+        per_factor[name] = factorisation(values, others, share) if moves else float("nan")
     listed = items_of(cyclic, "cyclic", "a sequence of factors, such as ['angle']")
     turned = column_indices(listed, names, "cyclic", default=())
     turns = {names[i]: _turning(values, labels, n_levels, i, names[i]) for i in turned}
     defined = [one for one in per_factor.values() if not np.isnan(one)]
     found = []
+    still = tuple(name for name, value in per_factor.items() if np.isnan(value))
+    if still:
+        listed_names = ", ".join(map(repr, still[:3])) + (", ..." if len(still) > 3 else "")
+        message = f"{listed_names} move the means of the codes no more than shuffled rows do: no factorisation"
+        found.append(Note(code="undefined-value", message=message, subject=still, severity="warning"))
+    oblong = tuple(name for name, one in turns.items() if one.ratio > ELLIPSE)
+    if oblong:
+        ratios = ", ".join(f"{name!r} {turns[name].ratio:.3g}" for name in oblong[:3])
+        message = f"planes whose directions differ in variance, which D_LSBD makes equal: {ratios}"
+        found.append(Note(code="ellipse", message=message, subject=oblong, severity="warning"))
     for column in read_factors.columns:
         levels = [str(level) for level in column.levels] if column.categorical and column.name in turns else []
         if any(not reads_as_number(level) for level in levels):
@@ -263,7 +282,7 @@ def subspace_scores(
         factor_names=names,
         code_names=read_codes.names,
         n=len(labels),
-        notes=(*_notes(per_factor, turns), *found),
+        notes=tuple(found),
         signature=Signature.of(
             "subspace_scores",
             {"cyclic": tuple(turns), "share": share, "bins": as_binning(bins), "seed": seed},
@@ -277,22 +296,6 @@ def _others(labels: Rows, n_levels: Sequence[int], factor: int) -> Partition:
     """Put rows together that agree on all factors but one."""
     rest = [k for k in range(labels.shape[1]) if k != factor]
     return Partition.of([labels[:, k] for k in rest], [n_levels[k] for k in rest], len(labels))
-
-
-def _moving(codes: Floats, labels: Rows, seed: int) -> list[bool]:
-    """Say which factors move the means of the codes, in their own units, more than in any shuffle of the rows."""
-    centred = codes - codes.mean(axis=0)
-
-    def between(column: Rows) -> float:
-        count = np.maximum(np.bincount(column), 1)
-        return float(sum((np.bincount(column, one) ** 2 / count).sum() for one in centred.T))
-
-    total, moves = float(np.square(centred).sum()), []
-    orders = [rng_for(seed, "subspace_scores", index).permutation(len(codes)) for index in range(SHUFFLES)]
-    for column in labels.T:
-        own = between(column)
-        moves.append(own > NOTHING * total and all(own > between(column[order]) for order in orders))
-    return moves
 
 
 def _turning(codes: Floats, labels: Rows, n_levels: Sequence[int], factor: int, name: str) -> Turning:
@@ -309,18 +312,3 @@ def _turning(codes: Floats, labels: Rows, n_levels: Sequence[int], factor: int, 
     group, kept = others.group[complete], means[complete]
     angle = 2.0 * np.pi * at[complete, factor] / k
     return turning(kept - _sums(group, kept)[group] / k, angle, float(codes.var(axis=0).sum()))
-
-
-def _notes(per_factor: Mapping[str, float], turns: Mapping[str, Turning]) -> tuple[Note, ...]:
-    notes = []
-    still = tuple(name for name, value in per_factor.items() if np.isnan(value))
-    if still:
-        listed = ", ".join(map(repr, still[:3])) + (", ..." if len(still) > 3 else "")
-        message = f"{listed} move the means of the codes no more than shuffled rows do: no factorisation"
-        notes.append(Note(code="undefined-value", message=message, subject=still, severity="warning"))
-    oblong = tuple(name for name, one in turns.items() if one.ratio > ELLIPSE)
-    if oblong:
-        listed = ", ".join(f"{name!r} {turns[name].ratio:.3g}" for name in oblong[:3])
-        message = f"planes whose directions differ in variance, which D_LSBD makes equal: {listed}"
-        notes.append(Note(code="ellipse", message=message, subject=oblong, severity="warning"))
-    return tuple(notes)

@@ -180,11 +180,10 @@ def unsupervised_scores(
     drawn = []
     for shuffle in range(n_permutations):  # codes are shuffled one by one
         rng = rng_for(seed, "unsupervised_scores", "chance", shuffle)
-        orders = [rng.permutation(read.n) for _ in alive]
+        orders = np.column_stack([rng.permutation(read.n) for _ in alive])
         values = np.array(read.values, dtype=np.float64)
-        for index, order in zip(alive, orders, strict=True):
-            values[:, index] = values[order, index]
-        mixed = [own[order] for own, order in zip(labels, orders, strict=True)]
+        values[:, alive] = np.take_along_axis(values[:, alive], orders, axis=0)
+        mixed = [own[order] for own, order in zip(labels, orders.T, strict=True)]
         drawn.append(_scores(Codes(values, read.names, read.low, read.high), alive, mixed))
     return UnsupervisedScores(
         **scores,
@@ -568,8 +567,39 @@ def udr(
     ('a', True)
     """
     read = _models(codes)
-    informative = _informative(read, codes_std, kl, threshold)
-    columns = [_columns(model, kept, similarity) for model, kept in zip(read.values(), informative, strict=True)]
+    if codes_std is not None and kl is not None:
+        raise InputError(("codes_std", "kl"), "expected one of the two; divergences follow from the deviations")
+    argument = "kl" if codes_std is None else "codes_std"
+    of_models: Any = kl if codes_std is None else codes_std
+    if isinstance(of_models, Mapping):
+        missing = [name for name in read if name not in of_models]
+        if missing:
+            raise InputError(argument, f"nothing came for {quoted(missing[0])}")
+        of_models = [of_models[name] for name in read]
+    own: list[Any] = [None] * len(read) if of_models is None else list(of_models)
+    if len(own) != len(read):
+        raise InputError(argument, f"expected one array for each of the {len(read)} models, got {len(own)}")
+    informative, columns = [], []
+    for (title, model), given in zip(read.items(), own, strict=True):
+        values = np.full(model.d, np.inf) if given is None else real_numbers(given, argument)
+        if codes_std is not None:
+            if values.shape != (model.n, model.d):
+                problem = f"expected the shape {(model.n, model.d)} of the codes of {title}, got {values.shape}"
+                raise InputError(argument, problem)
+            if not (np.isfinite(values).all() and (values > 0).all()):
+                raise InputError(argument, f"expected standard deviations above 0 for {title}")
+            # of each code's posterior from a standard normal distribution, in nats
+            values = 0.5 * (model.dense() ** 2 + values**2 - 2 * np.log(values) - 1).mean(axis=0)
+        if values.shape != (model.d,):
+            raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
+        kept = np.flatnonzero(~model.constant & (values > threshold))
+        informative.append(tuple(model.names[index] for index in kept))
+        if similarity == "lasso":
+            columns.append(Data(model, Factors(())).standardised()[:, kept])
+        else:  # ranks with mean 0 and standard deviation 1
+            ranks = mid_ranks(model.dense()[:, kept])
+            ranks = ranks - ranks.mean(axis=0)
+            columns.append(ranks / np.sqrt(np.square(ranks).mean(axis=0)))
 
     def alike(first: Floats, second: Floats) -> Floats:
         if similarity == "spearman":
@@ -597,16 +627,14 @@ def udr(
     else:
         message = "no divergences were given, so all codes that vary count as informative, those of noise too"
         notes.append(Note(code="no-gate", message=message))
-    none = tuple(name for name, kept in zip(read, informative, strict=True) if not len(kept))
+    none = tuple(name for name, kept in zip(read, informative, strict=True) if not kept)
     if none:
         message = f"{len(none)} models have no informative code, such as {none[0]}; their pairs have no value"
         notes.append(Note(code="no-informative-code", message=message, subject=none, severity="warning"))
     return UDR(
         scores=scores,
         pairs=pairs,
-        informative=tuple(
-            tuple(model.names[index] for index in kept) for model, kept in zip(read.values(), informative, strict=True)
-        ),
+        informative=tuple(informative),
         model_names=tuple(read),
         n=n,
         notes=tuple(notes),
@@ -628,44 +656,3 @@ def _models(codes: object) -> dict[str, Codes]:
     if min(sizes) < 2:
         raise NotEnoughData("codes", "expected at least 2 rows, got 1")
     return read
-
-
-def _informative(read: Mapping[str, Codes], codes_std: object, kl: object, threshold: float) -> list[NDArray[np.intp]]:
-    """Return the indices of the codes of each model that are looked at."""
-    if codes_std is not None and kl is not None:
-        raise InputError(("codes_std", "kl"), "expected one of the two; divergences follow from the deviations")
-    argument = "kl" if codes_std is None else "codes_std"
-    of_models: Any = kl if codes_std is None else codes_std
-    if isinstance(of_models, Mapping):
-        missing = [name for name in read if name not in of_models]
-        if missing:
-            raise InputError(argument, f"nothing came for {quoted(missing[0])}")
-        of_models = [of_models[name] for name in read]
-    own: list[Any] = [None] * len(read) if of_models is None else list(of_models)
-    if len(own) != len(read):
-        raise InputError(argument, f"expected one array for each of the {len(read)} models, got {len(own)}")
-    found = []
-    for (title, model), given in zip(read.items(), own, strict=True):
-        values = np.full(model.d, np.inf) if given is None else real_numbers(given, argument)
-        if codes_std is not None:
-            if values.shape != (model.n, model.d):
-                problem = f"expected the shape {(model.n, model.d)} of the codes of {title}, got {values.shape}"
-                raise InputError(argument, problem)
-            if not (np.isfinite(values).all() and (values > 0).all()):
-                raise InputError(argument, f"expected standard deviations above 0 for {title}")
-            # of each code's posterior from a standard normal distribution, in nats
-            values = 0.5 * (model.dense() ** 2 + values**2 - 2 * np.log(values) - 1).mean(axis=0)
-        if values.shape != (model.d,):
-            raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
-        found.append(np.flatnonzero(~model.constant & (values > threshold)))
-    return found
-
-
-def _columns(model: Codes, kept: NDArray[np.intp], similarity: Similarity) -> Floats:
-    """Return the informative codes, or their ranks, with mean 0 and standard deviation 1."""
-    if similarity == "lasso":
-        return Data(model, Factors(())).standardised()[:, kept]
-    ranks = mid_ranks(model.dense()[:, kept])
-    ranks = ranks - ranks.mean(axis=0)
-    found: Floats = ranks / np.sqrt(np.square(ranks).mean(axis=0))
-    return found
