@@ -260,21 +260,10 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     said: dict[str, object] = {"code_groups": dict(zip(groups.names, groups.columns, strict=True))}
     if reduce is None and groups.joint:
         return Grouped(source, groups, said)
-    if groups.joint:
-        return _components(source, groups, {**said, "reduce_groups": reduce})
-    codes = replace(source.data.codes, names=groups.names)
-    return InMemory(_renamed(source, codes, said), source.data.codes_std)
-
-
-def _renamed(source: InMemory, codes: Codes, said: Mapping[str, object], more: Sequence[Note] = ()) -> Subject:
-    subject = source.subject("rows")
-    notes = [note for note in subject.notes if note.code != "constant-code"]
-    notes += [constant_codes_note(codes)] if codes.constant.any() else []
-    return replace(subject, codes=codes, notes=(*notes, *more), arguments=said)
-
-
-def _components(source: InMemory, groups: CodeGroups, said: Mapping[str, object]) -> InMemory:
-    """Return one column for each group: its first principal component, as papers on vector-valued codes do."""
+    if not groups.joint:
+        codes = replace(source.data.codes, names=groups.names)
+        return InMemory(_renamed(source, codes, said), source.data.codes_std)
+    # one column for each group, as papers on vector-valued codes do
     if source.data.codes_std is not None:
         raise InputError("std", "standard deviations of columns say nothing of their components; leave them out")
     dense = source.data.codes.dense()
@@ -294,7 +283,14 @@ def _components(source: InMemory, groups: CodeGroups, said: Mapping[str, object]
         severity: Severity = "info" if share >= MOSTLY else "warning"
         notes.append(Note(code="reduced-group", message=message, subject=(name,), severity=severity))
     codes = Codes(columns, groups.names, columns.min(axis=0), columns.max(axis=0))
-    return InMemory(_renamed(source, codes, said, notes))
+    return InMemory(_renamed(source, codes, {**said, "reduce_groups": reduce}, notes))
+
+
+def _renamed(source: InMemory, codes: Codes, said: Mapping[str, object], more: Sequence[Note] = ()) -> Subject:
+    subject = source.subject("rows")
+    notes = [note for note in subject.notes if note.code != "constant-code"]
+    notes += [constant_codes_note(codes)] if codes.constant.any() else []
+    return replace(subject, codes=codes, notes=(*notes, *more), arguments=said)
 
 
 class Grouped(InMemory):

@@ -500,8 +500,20 @@ class SparseRows(Source):
         for index, factor in enumerate(self._subject.varying.columns):
             information, height = table.information[:, index], float(table.factor_entropy[index])
             for rank, code in enumerate(np.argsort(-information, kind="stable")[:most].tolist(), start=1):
-                direction, there = _direction(codes, code, factor)
-                told = float(information[code])
+                rows, values = codes.column(code)
+                values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
+                labels, there, told = factor.values[rows], float("nan"), float(information[code])
+                if factor.categorical:
+                    known = labels >= 0
+                    labels, values = labels[known], values[known]
+                    totals = np.bincount(factor.values[factor.annotated()], minlength=len(factor.levels))
+                    level = int(np.argmax(np.bincount(labels, values, minlength=len(totals)) / totals))
+                    direction, there = factor.levels[level], float((labels == level).sum() / totals[level])
+                else:
+                    known = ~np.isnan(labels)
+                    own = factor.values[factor.annotated()]
+                    slope = float(values[known] @ (labels[known] - own.mean(dtype=np.float64)))
+                    direction = "+" if slope > 0 else "-" if slope < 0 else ""
                 found.append(
                     TopCode(
                         factor=factor.name,
@@ -521,21 +533,3 @@ def _share(information: Floats, others: NDArray[np.intp]) -> float:
     """Share of a sum that some codes hold, within 0 and 1: less a bias, sums may be slightly negative."""
     rest, whole = float(information[others].sum()), float(information.sum())
     return min(max(rest / whole, 0.0), 1.0) if whole > 0 else 0.0
-
-
-def _direction(codes: SparseCodes, code: int, factor: Factor) -> tuple[str, float]:
-    """Level with the highest mean of the code and its activity there, or the sign of the correlation."""
-    rows, values = codes.column(code)
-    values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
-    labels = factor.values[rows]
-    if factor.categorical:
-        known = labels >= 0
-        labels, values = labels[known], values[known]
-        held = factor.values if factor.complete else factor.values[factor.values >= 0]
-        totals = np.bincount(held, minlength=len(factor.levels))
-        level = int(np.argmax(np.bincount(labels, values, minlength=len(totals)) / totals))
-        return factor.levels[level], float((labels == level).sum() / totals[level])
-    known = ~np.isnan(labels)
-    own = factor.values[factor.annotated()]
-    slope = float(values[known] @ (labels[known] - own.mean(dtype=np.float64)))
-    return ("+" if slope > 0 else "-" if slope < 0 else ""), float("nan")

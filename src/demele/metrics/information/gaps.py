@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Count
 from demele.core.results import Note, Score
@@ -453,29 +451,6 @@ ROWS_PER_CELL = 5
 LEARNING_RATE = 0.2
 
 
-def counted(cells: Partition, levels: Rows, known: NDArray[np.bool_], correction: Correction) -> float:
-    """Return the information of cells on the levels of a factor, in nats."""
-    k = int(levels[known].max()) + 1
-    table = np.bincount(cells.group[known] * k + levels[known], minlength=cells.n * k).reshape(cells.n, k)
-    found = table[table.any(axis=1)][:, table.any(axis=0)].astype(np.float64)
-    return max(float(mutual_information(found, correction)), 0.0)
-
-
-def most_unique(alone: Floats, of_others: Callable[[int], float]) -> tuple[float, int]:
-    """Return the largest excess of a code's information over that of all others, and the code.
-
-    No excess is larger than the code's own information: codes that tell less than an excess found need no look.
-    """
-    best, code = 0.0, int(alone.argmax())
-    for j in np.argsort(-alone, kind="stable"):
-        if alone[j] <= best:
-            break
-        excess = float(alone[j]) - of_others(int(j))
-        if excess > best:
-            best, code = excess, int(j)
-    return best, code
-
-
 def of_cells(rows: BinnedRows, table: InformationTable, rest: list[Partition], correction: Correction) -> Native:
     """Count informations in cells of the bins of all codes but one."""
     single = [
@@ -483,8 +458,12 @@ def of_cells(rows: BinnedRows, table: InformationTable, rest: list[Partition], c
     ]
 
     def told(cells: Partition, factor: int) -> float:
-        levels = rows.factors[factor]
-        return counted(cells, levels, levels < rows.factor_bins[factor], correction)
+        known = rows.factors[factor] < rows.factor_bins[factor]
+        levels = rows.factors[factor][known]
+        k = int(levels.max()) + 1
+        table = np.bincount(cells.group[known] * k + levels, minlength=cells.n * k).reshape(cells.n, k)
+        found = table[table.any(axis=1)][:, table.any(axis=0)].astype(np.float64)
+        return max(float(mutual_information(found, correction)), 0.0)
 
     return _unique(
         table,
@@ -534,8 +513,15 @@ def _unique(
     """Relate the largest excess on each factor to its entropy."""
     alone, found = np.zeros_like(table.information), []
     for factor in range(alone.shape[1]):
-        alone[:, factor] = of_codes(factor)
-        found.append(most_unique(alone[:, factor], partial(of_others, factor)))
+        alone[:, factor] = own = np.array(of_codes(factor))
+        best, code = 0.0, int(own.argmax())
+        for j in np.argsort(-own, kind="stable").tolist():
+            if own[j] <= best:  # no excess is larger than the code's own information
+                break
+            excess = float(own[j]) - of_others(factor, j)
+            if excess > best:
+                best, code = excess, j
+        found.append((best, code))
     shares = np.minimum(np.array([excess for excess, _ in found]) / table.factor_entropy, 1.0)
     return Native(
         value=np.asarray(shares.mean()),

@@ -243,20 +243,6 @@ def infoc(
 MOST_VALUES, ROWS_PER_VALUE = 32, 20
 
 
-def design(data: Data, encoding: str) -> Floats:
-    """Return the columns that predict: standardised codes, or an indicator of each value of quantised ones."""
-    codes, standardised = data.codes.dense(), data.standardised()
-    columns: list[Floats] = []
-    for index in range(data.codes.d):
-        values = np.unique(codes[:, index]) if encoding != "standard" else codes[:0, index]
-        few = len(values) <= MOST_VALUES and len(values) * ROWS_PER_VALUE <= data.n
-        if encoding == "one-hot" or (encoding == "auto" and few):
-            columns.append((codes[:, index, None] == values).astype(np.float64))
-        else:
-            columns.append(standardised[:, [index]])
-    return np.hstack(columns)
-
-
 @Metric(
     title="InfoE",
     family="predictor",
@@ -340,7 +326,13 @@ def infoe(
     """
     from demele.estimation.logistic import linear_scores, multinomial_logistic, softmax
 
-    columns, balanced = design(data, encoding), class_weight == "balanced"
+    codes, standardised, balanced = data.codes.dense(), data.standardised(), class_weight == "balanced"
+    parts = [standardised[:, [index]] for index in range(data.codes.d)]
+    for index, code in enumerate(codes.T if encoding != "standard" else ()):  # an indicator of each value
+        held = np.unique(code)
+        if encoding == "one-hot" or (len(held) <= MOST_VALUES and len(held) * ROWS_PER_VALUE <= data.n):
+            parts[index] = (code[:, None] == held).astype(np.float64)
+    columns = np.hstack(parts)
     scores = np.full(data.factors.m, np.nan)
     notes = list(fewer_than_asked(data.n, n_train, n_test))
     for index, factor, train, test in factor_splits(data, n_train, n_test, score_on, streams):

@@ -298,16 +298,6 @@ def _by_features(
     return losses
 
 
-def _by_forests(codes: Floats, factor: Factor, seed: int, train: Rows, test: Rows) -> list[float]:
-    """Return the losses of a factor under deeper and deeper forests."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    kind = RandomForestClassifier if factor.categorical else RandomForestRegressor
-    grown = (kind(N_TREES, max_depth=depth, random_state=seed) for depth in DEPTHS)
-    said = (one.fit(codes[train], factor.values[train]).predict(codes[test]) for one in grown)
-    return [loss_of(np.asarray(one), factor, train, test) for one in said]
-
-
 @Metric(
     title="Capacity explicitness",
     family="predictor",
@@ -400,6 +390,9 @@ def capacity_explicitness(
     >>> plain.value > 0.99 > curved.value
     True
     """
+    if probe == "forest":
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
     codes = data.standardised()[:, ~data.codes.constant]
     if not codes.shape[1]:
         raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
@@ -424,8 +417,13 @@ def capacity_explicitness(
                 for index, own in zip(members, second, strict=True):
                     again[index] = own
         else:
-            seeds = [int(streams("factor", index).integers(2**31)) for index in members]
-            found = [_by_forests(codes, *one, train, test) for one in zip(factors, seeds, strict=True)]
+            found = []
+            for index, factor in zip(members, factors, strict=True):
+                seed = int(streams("factor", index).integers(2**31))
+                kind = RandomForestClassifier if factor.categorical else RandomForestRegressor
+                grown = (kind(N_TREES, max_depth=depth, random_state=seed) for depth in DEPTHS)
+                said = (one.fit(codes[train], factor.values[train]).predict(codes[test]) for one in grown)
+                found.append([loss_of(np.asarray(one), factor, train, test) for one in said])
         for index, factor, own in zip(members, factors, found, strict=True):
             curves[index], worst[index] = own, worst_loss(factor, train, test, baseline)
             spread = worst[index] * (1 - worst[index]) if factor.categorical else 1.0

@@ -255,7 +255,18 @@ def subspace_scores(
         per_factor[name] = factorisation(values, others, share) if moves else float("nan")
     listed = items_of(cyclic, "cyclic", "a sequence of factors, such as ['angle']")
     turned = column_indices(listed, names, "cyclic", default=())
-    turns = {names[i]: _turning(values, labels, n_levels, i, names[i]) for i in turned}
+    cells, turns = Partition.of(list(labels.T), list(n_levels), len(labels)), {}
+    means = _sums(cells.group, values) / np.bincount(cells.group).astype(np.float64)[:, None]
+    at = labels[cells.example]
+    for i in turned:  # in combinations of the others that have all levels of the factor
+        k, others = n_levels[i], _others(at, n_levels, i)
+        complete = (np.bincount(others.group) == k)[others.group]
+        if not complete.any() or k < 3:
+            problem = f"{names[i]!r} never goes through all of 3 or more levels while the others keep their values"
+            raise NotEnoughData("cyclic", problem)
+        group, kept = others.group[complete], means[complete]
+        angle = 2.0 * np.pi * at[complete, i] / k
+        turns[names[i]] = turning(kept - _sums(group, kept)[group] / k, angle, float(values.var(axis=0).sum()))
     defined = [one for one in per_factor.values() if not np.isnan(one)]
     found = []
     still = tuple(name for name, value in per_factor.items() if np.isnan(value))
@@ -296,19 +307,3 @@ def _others(labels: Rows, n_levels: Sequence[int], factor: int) -> Partition:
     """Put rows together that agree on all factors but one."""
     rest = [k for k in range(labels.shape[1]) if k != factor]
     return Partition.of([labels[:, k] for k in rest], [n_levels[k] for k in rest], len(labels))
-
-
-def _turning(codes: Floats, labels: Rows, n_levels: Sequence[int], factor: int, name: str) -> Turning:
-    """Return how a factor turns the means of the codes in combinations of the others that have all its levels."""
-    k = n_levels[factor]
-    cells = Partition.of(list(labels.T), list(n_levels), len(labels))
-    means = _sums(cells.group, codes) / np.bincount(cells.group).astype(np.float64)[:, None]
-    at = labels[cells.example]
-    others = _others(at, n_levels, factor)
-    complete = (np.bincount(others.group) == k)[others.group]
-    if not complete.any() or k < 3:
-        problem = f"{name!r} never goes through all of 3 or more levels while the others keep their values"
-        raise NotEnoughData("cyclic", problem)
-    group, kept = others.group[complete], means[complete]
-    angle = 2.0 * np.pi * at[complete, factor] / k
-    return turning(kept - _sums(group, kept)[group] / k, angle, float(codes.var(axis=0).sum()))

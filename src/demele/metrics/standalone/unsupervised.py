@@ -566,7 +566,18 @@ def udr(
     >>> found.best(), bool(found.scores[3] < 0.7 < 0.9 < found.scores[0])
     ('a', True)
     """
-    read = _models(codes)
+    if not isinstance(codes, Sequence | Mapping) or isinstance(codes, str):
+        raise InputTypeError("codes", f"expected the codes of several models in a list, got {type(codes).__name__}")
+    every = dict(codes) if isinstance(codes, Mapping) else {f"model {i}": one for i, one in enumerate(codes)}
+    if len(every) < 2:
+        raise NotEnoughData("codes", f"expected at least 2 models, got {len(every)}; they are compared in pairs")
+    read = {str(title): read_codes(one, f"codes of {title}") for title, one in every.items()}
+    sizes = {model.n for model in read.values()}
+    if len(sizes) > 1:
+        listed = ", ".join(f"{name}: {model.n}" for name, model in read.items())
+        raise InputError("codes", f"expected the same samples in the same order for all models, got rows {listed}")
+    if min(sizes) < 2:
+        raise NotEnoughData("codes", "expected at least 2 rows, got 1")
     if codes_std is not None and kl is not None:
         raise InputError(("codes_std", "kl"), "expected one of the two; divergences follow from the deviations")
     argument = "kl" if codes_std is None else "codes_std"
@@ -640,19 +651,3 @@ def udr(
         notes=tuple(notes),
         signature=Signature.of("udr", arguments, rows=n, models=m),
     )
-
-
-def _models(codes: object) -> dict[str, Codes]:
-    if not isinstance(codes, Sequence | Mapping) or isinstance(codes, str):
-        raise InputTypeError("codes", f"expected the codes of several models in a list, got {type(codes).__name__}")
-    given = dict(codes) if isinstance(codes, Mapping) else {f"model {i}": one for i, one in enumerate(codes)}
-    if len(given) < 2:
-        raise NotEnoughData("codes", f"expected at least 2 models, got {len(given)}; they are compared in pairs")
-    read = {str(name): read_codes(one, f"codes of {name}") for name, one in given.items()}
-    sizes = {model.n for model in read.values()}
-    if len(sizes) > 1:
-        listed = ", ".join(f"{name}: {model.n}" for name, model in read.items())
-        raise InputError("codes", f"expected the same samples in the same order for all models, got rows {listed}")
-    if min(sizes) < 2:
-        raise NotEnoughData("codes", "expected at least 2 rows, got 1")
-    return read
