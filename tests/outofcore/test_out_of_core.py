@@ -207,24 +207,23 @@ def test_mapped_arrays_larger_than_the_limit(
 # Kinds ----------------------------------------------------------------------------------------------------------------
 
 
+COLUMNS: list[tuple[Any, Any]] = [
+    (st.integers(-3, 20), np.int32),
+    (st.integers(0, 14), np.float64),
+    (st.sampled_from([0.0, 1.0, 2.5, np.nan]), np.float64),
+    (st.sampled_from(["b", "a", "10", "9"]), object),
+    (st.sampled_from(["b", "a", None]), object),
+    (st.sampled_from([True, False, None]), object),
+    (st.sampled_from(["b", "a", "c"]), pd.CategoricalDtype(["c", "x", "b", "a"])),
+]
+
+
 @settings(max_examples=60)
 @given(data=st.data())
 def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
     """Whatever the values, and however rows are cut, columns are read as they are in memory."""
     n = data.draw(st.integers(4, 60))
-    items, dtype = data.draw(
-        st.sampled_from(
-            [
-                (st.integers(-3, 20), np.int32),
-                (st.integers(0, 14), np.float64),
-                (st.sampled_from([0.0, 1.0, 2.5, np.nan]), np.float64),
-                (st.sampled_from(["b", "a", "10", "9"]), object),
-                (st.sampled_from(["b", "a", None]), object),
-                (st.sampled_from([True, False, None]), object),
-                (st.sampled_from(["b", "a", "c"]), pd.CategoricalDtype(["c", "x", "b", "a"])),
-            ]
-        )
-    )
+    items, dtype = data.draw(st.sampled_from(COLUMNS))
     values = pd.Series(data.draw(st.lists(items, min_size=n, max_size=n)), dtype=dtype)
     factors = pd.DataFrame({"v": values, "w": np.arange(n) % 2})
     rng = np.random.default_rng(n)

@@ -1,7 +1,6 @@
 """Several representations side by side: what is paired, what is shown, what is refused."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ def held(noise: float, seed: int) -> Any:
 
 
 CODES = {"noisy": held(0.2, 1), "again": held(0.2, 2), "clean": held(0.05, 3)}
+TWO = {name: CODES[name] for name in ("noisy", "again")}
 METRICS = ["mig", "sap", "irs"]
 
 
@@ -50,10 +50,7 @@ def test_every_representation_is_scored_as_by_itself() -> None:
     assert_exact([score.value for score in FOUND["clean"]], [score.value for score in alone])
     assert [str(score.interval) for score in FOUND["clean"]] == [str(score.interval) for score in alone]
     assert FOUND.names == ("noisy", "again", "clean")
-    with pytest.raises(
-        demele.errors.UnknownNameError, match="'other' is not among the representations: noisy, again, clean"
-    ):
-        FOUND["other"]
+    refuses(DemeleError, "'other' is not among the representations: noisy, again", FOUND.__getitem__, "other")
 
 
 def test_halves_are_of_the_same_rows_for_all() -> None:
@@ -75,33 +72,32 @@ def test_shared_noise_leaves_the_difference() -> None:
     assert paired.high - paired.low < 0.8 * (single.high - single.low)
 
 
+RUNS = {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}
+OF_RUNS = {run: held({"a": 0.2, "b": 0.05}[model], int(run[1])) for model in RUNS for run in RUNS[model]}
+
+
 def test_runs_of_models() -> None:
-    codes = {f"{name}{seed}": held(noise, seed) for name, noise in (("a", 0.2), ("b", 0.05)) for seed in range(3)}
-    runs = {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}
-    found = compared(codes, ["sap"], runs=runs)
-    values = {model: np.array([found[run]["sap"].value for run in own]) for model, own in runs.items()}
+    found = compared(OF_RUNS, ["sap"], runs=RUNS)
+    values = {model: np.array([found[run]["sap"].value for run in own]) for model, own in RUNS.items()}
     expected = run_difference(values["a"], values["b"], 0.95)
     (each,) = found.differences
     assert (each.first, each.second, each.better) == ("a", "b", "b")
-    assert_close(
-        [each.value, each.interval.low, each.p_value], [expected.value, expected.low, expected.p_value], ROUNDING
-    )
+    assert_close(each.value, expected.value, ROUNDING)
+    assert_close([each.interval.low, each.p_value], [expected.low, expected.p_value], ROUNDING)
     (own, _) = found.model_scores
     assert_close([own.mean, own.std], [values["a"].mean(), values["a"].std(ddof=1)], ROUNDING)
     assert own.interval.kind == "training"
     assert any("over training runs" in note.text for note in found.document().notes)
-    paired = compared(codes, ["sap"], runs=runs, paired_runs=True)
+    paired = compared(OF_RUNS, ["sap"], runs=RUNS, paired_runs=True)
     assert "paired by seed" in paired.differences[0].interval.method
     assert list(found.scores_frame()["model"]) == ["a"] * 3 + ["b"] * 3
 
 
 def test_resamples_widen_intervals_over_runs_by_the_rows() -> None:
-    codes = {f"{name}{seed}": held(noise, seed) for name, noise in (("a", 0.2), ("b", 0.05)) for seed in range(3)}
-    asked: Any = {"runs": {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}}
-    alone, both = (compared(codes, ["sap", "irs"], **asked, n_bootstrap=bootstrap) for bootstrap in (0, 12))
+    alone, both = (compared(OF_RUNS, ["sap", "irs"], runs=RUNS, n_bootstrap=number) for number in (0, 12))
     sap, irs = both.differences
-    rows: Any = [sum(np.asarray(both[run]["sap"].halves) for run in own) / 3 for own in asked["runs"].values()]
-    values = [np.array([both[run]["sap"].value for run in own]) for own in asked["runs"].values()]
+    rows: Any = [sum(np.asarray(both[run]["sap"].halves) for run in own) / 3 for own in RUNS.values()]
+    values = [np.array([both[run]["sap"].value for run in own]) for own in RUNS.values()]
     expected = run_difference(values[0], values[1], 0.95, rows=rows[1] - rows[0])
     assert_close([sap.interval.low, sap.p_value], [expected.low, expected.p_value], ROUNDING)
     assert sap.interval.method == "Welch's t over runs and 12 paired half-samples of the rows"
@@ -114,7 +110,7 @@ def test_resamples_widen_intervals_over_runs_by_the_rows() -> None:
 
 
 def test_three_levels_of_significance() -> None:
-    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], n_bootstrap=12, level=0.5)
+    alone = compared(TWO, ["sap"], n_bootstrap=12, level=0.5)
     level = 1 - 1.5 * alone.differences[0].p_value
     found = compared(n_bootstrap=12, level=level)
     of = {(each.metric, each.first, each.second): each for each in found.differences}
@@ -134,9 +130,7 @@ def test_only_primary_metrics_share_the_error() -> None:
     assert [each.exploratory for each in found.differences] == [each.metric != "sap" for each in found.differences]
     # one difference needs no sharing: it is tested at the whole error
     p_value = by(FOUND, "sap", "noisy", "again").p_value
-    one = compared(
-        {name: CODES[name] for name in ("noisy", "again")}, n_bootstrap=12, level=1 - 1.1 * p_value, primary="sap"
-    )
+    one = compared(TWO, n_bootstrap=12, level=1 - 1.1 * p_value, primary="sap")
     assert by(one, "sap", "noisy", "again").shown
 
 
@@ -147,24 +141,23 @@ def noisy_classes() -> tuple[Any, Any, Any]:
     return true, given, demele.labels.TransitionMatrix(np.full((3, 3), 0.05) + 0.85 * np.eye(3))
 
 
+def of_classes(true: Any, factors: Any, spread: tuple[float, float], **keywords: Any) -> Any:
+    """Compare two representations of true classes, one of which holds them better."""
+    codes = {
+        name: true + own * np.random.default_rng(3).normal(size=true.shape)
+        for name, own in zip("ab", spread, strict=True)
+    }
+    known = demele.Factors(factors, kinds="categorical", **keywords)
+    return demele.compare_representations(codes, known, ["mig"], n_bootstrap=20)
+
+
 def test_differences_of_corrected_scores() -> None:
     true, given, transition = noisy_classes()
-    codes = {
-        name: true + noise * np.random.default_rng(3).normal(size=true.shape)
-        for name, noise in (("a", 0.5), ("b", 0.3))
-    }
-    wanted = demele.compare_representations(
-        codes, demele.Factors(true, kinds="categorical"), ["mig"], n_bootstrap=20
-    ).differences[0]
-    plain = demele.compare_representations(
-        codes, demele.Factors(given, kinds="categorical"), ["mig"], n_bootstrap=20
-    ).differences[0]
+    wanted, plain = (of_classes(true, own, (0.5, 0.3)).differences[0] for own in (true, given))
     rows = np.arange(0, 2000, 3)
-    audits = {
-        name: demele.labels.Audit(rows, true[rows, place], design="uniform") for place, name in enumerate(("v1", "v2"))
-    }
-    for noise in ({"v1": transition, "v2": transition}, audits):
-        found = demele.compare_representations(codes, demele.Factors(given, kinds="categorical", noise=noise), ["mig"])
+    audits = [demele.labels.Audit(rows, true[rows, place], design="uniform") for place in range(2)]
+    for first, second in ((transition, transition), audits):
+        found = of_classes(true, given, (0.5, 0.3), noise={"v1": first, "v2": second})
         (each,) = found.differences
         corrected: Any = [found[name]["mig"].corrected for name in "ab"]
         assert_close(each.value, float(corrected[1]) - float(corrected[0]), ROUNDING)
@@ -178,23 +171,15 @@ def test_differences_of_corrected_scores() -> None:
 
 def test_a_rate_of_wrong_annotations_bounds_differences() -> None:
     true, given, _ = noisy_classes()
-    codes = {
-        name: true + noise * np.random.default_rng(3).normal(size=true.shape)
-        for name, noise in (("a", 1.5), ("b", 0.1))
-    }
-    asked: Any = {"n_bootstrap": 20}
-    known = demele.Factors(given, kinds="categorical")
+    (plain,) = of_classes(true, given, (1.5, 0.1)).differences
     for rate, better in ((0.01, "b"), (0.3, "")):
-        noise = {"v1": rate, "v2": rate}
-        (each,) = demele.compare_representations(codes, replace(known, noise=noise), ["mig"], **asked).differences
-        plain = demele.compare_representations(codes, known, ["mig"], **asked).differences[0]
+        (each,) = of_classes(true, given, (1.5, 0.1), noise={"v1": rate, "v2": rate}).differences
         assert np.isnan(each.value)
         assert each.better == better
         assert each.interval.low < plain.interval.low
         assert each.interval.high > plain.interval.high
         assert "certified bounds" in each.interval.method
-    with pytest.raises(DemeleError, match="`noise`: unknown factor 'x'"):
-        demele.compare_representations(codes, replace(known, noise={"x": 0.1}), ["mig"], **asked)
+    refuses(DemeleError, "`noise`: unknown factor 'x'", of_classes, true, given, (1.5, 0.1), noise={"x": 0.1})
 
 
 def test_intervals_over_runs_stay_within_the_range_of_the_metric() -> None:
@@ -244,8 +229,7 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
 
 
 def test_evaluate_leads_to_the_function_for_several() -> None:
-    with pytest.raises(demele.errors.InputTypeError, match=r"got 3 in a dict; demele\.compare_representations"):
-        demele.evaluate(CODES, FACTORS, "all")
+    refuses(DemeleError, r"got 3 in a dict; demele\.compare_representations", demele.evaluate, CODES, FACTORS, "all")
 
 
 def test_codes_without_names() -> None:
@@ -277,11 +261,8 @@ def test_the_order_lies_between_guarantee_and_attack() -> None:
     better, worse, factors = drawn()
     found = demele.probes.breakdown(worse, better, factors, names=("old", "new"))
     assert (found.metric, found.ahead, found.behind, found.n) == ("mig", "new", "old", 300)
-    assert_close(
-        [found.value_ahead, found.value_behind],
-        [demele.metrics.mig(better, factors).value, demele.metrics.mig(worse, factors).value],
-        ROUNDING,
-    )
+    expected = [demele.metrics.mig(codes, factors).value for codes in (better, worse)]
+    assert_close([found.value_ahead, found.value_behind], expected, ROUNDING)
     assert 0.01 < found.guaranteed < found.attained < 0.3
 
     def bounds(codes: Floats, rate: float) -> tuple[float, float]:
@@ -312,10 +293,8 @@ def missing_some() -> tuple[Floats, Floats, pd.DataFrame]:
 def test_factors_are_taken_on_the_rows_annotated_for_them(metric: str) -> None:
     better, worse, factors = missing_some()
     found = demele.probes.breakdown(better, worse, factors, metric, missing="omit")
-    whole = [
-        demele.evaluate(codes, demele.Factors(factors, missing="omit"), [metric])[metric].value
-        for codes in (better, worse)
-    ]
+    known = demele.Factors(factors, missing="omit")
+    whole = [demele.evaluate(codes, known, [metric])[metric].value for codes in (better, worse)]
     assert_close([found.value_ahead, found.value_behind], whole, ROUNDING)
     assert 0 < found.guaranteed < found.attained < 0.3
     assert found.n == 270
@@ -337,10 +316,9 @@ def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> Non
 
 def test_bounds_are_of_plain_histograms() -> None:
     better, _, factors = drawn()
+    noisy = demele.Factors(factors, noise={"shape": 0.05})
     for options in ({"correction": "miller-madow"}, {"estimator": "knn"}):
-        found = demele.evaluate(
-            better, demele.Factors(factors, noise={"shape": 0.05}), ["mig"], options={"mig": options}
-        )
+        found = demele.evaluate(better, noisy, ["mig"], options={"mig": options})
         assert found["mig"].corrected is None
     low, high = BOUNDS["mig"](information_bounds([np.full((2, 3, 3), 5.0)], [0.0]))
     assert_close([low, high], [0.0, 0.0], {"rtol": 0, "atol": 1e-4})

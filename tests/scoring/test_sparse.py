@@ -19,14 +19,8 @@ from demele.errors import AmbiguousKindWarning, InputError, InputTypeError, NotE
 from demele.estimation.discretise import EqualFrequency, EqualWidth, cut
 from demele.estimation.information import information_table
 from demele.estimation.univariate import squared_correlations
-from demele.metrics.sparse_source import (
-    Active,
-    blocks,
-    count_block,
-    factor_levels,
-    nonzero_bins,
-    squared_correlation_block,
-)
+from demele.metrics import sparse_source
+from demele.metrics.sparse_source import blocks, count_block, factor_levels, nonzero_bins
 from demele.scoring.sparse import sparse_metrics
 from tests.oracles import information as oracle
 from tests.refusals import refuses
@@ -109,10 +103,8 @@ def test_equals_the_dense_metrics_on_the_same_bins(correction: Literal["none", "
     codes, factors = sparse_case()
     codes[:, 2] *= np.arange(300) % 2  # so that each code but the dead one has all bins, and JEMMIG the same number
     found = demele.evaluate_sparse(sp.csc_array(codes), factors, OF_COUNTS, bins=4, correction=correction)
-    edges = demele.bins.Edges(tuple(np.arange(-0.5, 5)))
-    dense = demele.evaluate(
-        zero_apart(codes, 4), factors, OF_COUNTS, bins=edges, options={"information": {"correction": correction}}
-    )
+    same: Any = {"bins": np.arange(-0.5, 5).tolist(), "options": {"information": {"correction": correction}}}
+    dense = demele.evaluate(zero_apart(codes, 4), factors, OF_COUNTS, **same)
     for name in OF_COUNTS:
         assert_close(found[name].value, dense[name].value, ROUNDING)
         assert_close(found[name].matrix.to_numpy(), dense[name].matrix.to_numpy(), ROUNDING)
@@ -128,11 +120,10 @@ def test_jemmig_counts_the_bins_that_a_code_has() -> None:
     noise = np.tile([0, 1], 10)
     score = demele.evaluate_sparse(sp.csc_array(noise[:, None] + 1), v, "jemmig", bins=2)["jemmig"]
     assert_close(score.value, 1 - (2 * LOG2) / (2 * LOG2), ROUNDING)
-    three = demele.evaluate_sparse(
-        sp.csc_array((noise + 1.0)[:, None] * (np.arange(20) < 16)[:, None]), v, "jemmig", bins=2
-    )
-    joint = oracle.joint_entropy(((noise + 1) * (np.arange(20) < 16)).tolist(), v.tolist())
-    information = oracle.mutual_information(((noise + 1) * (np.arange(20) < 16)).tolist(), v.tolist())
+    silent_last = (noise + 1) * (np.arange(20) < 16)
+    three = demele.evaluate_sparse(sp.csc_array(silent_last[:, None]), v, "jemmig", bins=2)
+    joint = oracle.joint_entropy(silent_last.tolist(), v.tolist())
+    information = oracle.mutual_information(silent_last.tolist(), v.tolist())
     assert_close(three["jemmig"].value, 1 - (joint - information) / (LOG2 + math.log(3)), ROUNDING)
 
 
@@ -165,9 +156,8 @@ def test_sap_is_the_dense_one_where_all_codes_are_screened(missing: bool) -> Non
     found = demele.evaluate_sparse(sp.csr_array(codes), factors, "sap", missing="omit")["sap"]
     dense = demele.metrics.sap(codes, demele.Factors(factors, missing="omit"))
     assert_exact(found.matrix.to_numpy()[:, 0], dense.matrix.to_numpy()[:, 0])  # accuracies
-    assert_close(
-        found.matrix.to_numpy(), dense.matrix.to_numpy(), ROUNDING
-    )  # squared correlations from sums over the non-zeros
+    # squared correlations from sums over the non-zeros
+    assert_close(found.matrix.to_numpy(), dense.matrix.to_numpy(), ROUNDING)
     assert_close(found.value, dense.value, ROUNDING)
 
 
@@ -213,8 +203,8 @@ def test_squared_correlations_do_not_depend_on_the_unit(unit: float) -> None:
     codes, _ = sparse_case()
     factors = read_factors(mixed_factors()[:, 1])
     read = read_sparse_codes(sp.csc_array(codes * unit))
-    work = blocks(read, nonzero_bins(read, Active()), factor_levels(factors, EqualWidth(10)))
-    found = np.concatenate([squared_correlation_block(read, factors.columns, block) for block in work])
+    work = blocks(read, nonzero_bins(read, sparse_source.Active()), factor_levels(factors, EqualWidth(10)))
+    found = np.concatenate([sparse_source.squared_correlation_block(read, factors.columns, block) for block in work])
     assert_close(found[:, 0], squared_correlations(codes, factors.columns[0].values), ROUNDING)
 
 
@@ -324,10 +314,9 @@ def test_missing_annotations_are_left_out_factor_by_factor() -> None:
 
 def test_what_needs_more_factors_is_refused_by_name() -> None:
     codes, factors = sparse_case()
-    with pytest.raises(NotEnoughData, match="modularity needs at least 2 factors that vary, got 1"):
-        demele.evaluate_sparse(sp.csr_array(codes), factors[:, 0], ["modularity"])
-    with pytest.raises(NotEnoughData, match="dci_lasso_modularity needs at least"):
-        demele.evaluate_sparse(sp.csr_array(codes), factors[:, 0], ["dci_lasso_modularity"])
+    for name in ("modularity", "dci_lasso_modularity"):
+        words = f"{name} needs at least 2 factors that vary, got 1"
+        refuses(NotEnoughData, words, demele.evaluate_sparse, sp.csr_array(codes), factors[:, 0], [name])
 
 
 # What comes back -----------------------------------------------------------------------------------------------------
