@@ -58,6 +58,11 @@ class Program:
         assert message in error
 
 
+def never(*arguments: Any, **options: Any) -> Any:
+    """Stand in for what must not be computed."""
+    raise AssertionError("computed")
+
+
 def replaced(words: Sequence[object], *options: object) -> tuple[object, ...]:
     """Return the words of a command with these options in place of its own of the same names."""
     kept: list[object] = []
@@ -67,6 +72,14 @@ def replaced(words: Sequence[object], *options: object) -> tuple[object, ...]:
         else:
             kept.append(word)
     return (*kept, *options)
+
+
+@pytest.fixture
+def fresh_workers() -> None:
+    """End the processes that an earlier command of this process left for the next: a program runs one command."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
 
 
 @pytest.fixture

@@ -40,20 +40,6 @@ def test_what_an_expert_fills_in_is_read_back(
     assert found["method"] == "audit"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("label.npy",), "expected LABELS --size N or LOG... --size N, got no --size (see demele audit draw -h)"),
-        (("label.npy", "--size", "5", "--disagreement", "short.csv"), "--disagreement: expected 600 rows, as many as"),
-    ],
-)
-def test_a_mistake_is_one_clear_line(
-    arguments: tuple[str, ...], message: str, demele: Program, labels_folder: Path, judged: pd.DataFrame
-) -> None:
-    judged[["old", "new"]].head(10).to_csv("short.csv", index=False)
-    demele.refused(message, "audit", "draw", *arguments)
-
-
 # ``demele audit plan``, and the formats of ``demele audit`` ----------------------------------------------------------
 
 
@@ -254,22 +240,6 @@ def test_a_sheet_that_was_changed_is_refused_with_its_rows(
     demele.refused(message, "assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--blind",), "-o: --blind writes a sheet and a key next to it"),
-        (("--blind", "-o", "s.json"), "-o: expected a file called .csv, .tsv, .xlsx, got s.json"),
-        (("--keep", "id"), "--keep: says what the sheet of --blind shows"),
-        (("--blind", "-o", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),
-    ],
-)
-def test_a_mistake_is_one_clear_line_of_blind_sheets(
-    arguments: tuple[str, ...], message: str, demele: Program, questions: pd.DataFrame
-) -> None:
-    demele.refused(message, "audit", "draw", "questions.csv::label", "--size", 5, *arguments)
-    assert not Path("s.csv").exists()
-
-
 def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions: pd.DataFrame) -> None:
     names = ("questions.csv::old", "questions.csv::twin", "questions.csv::label")
     call = ("audit", "next", *names, "--answers", "ask.csv", "--blind", "--keep", "id", "--batch", 10)
@@ -336,27 +306,32 @@ def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: p
     assert (run.status, "1 row has no answer" in run.err) == (2, True), run.err
 
 
+DRAW = ("audit", "draw", "questions.csv::label", "--size", 9)
+
+
 @pytest.mark.parametrize(
-    ("command", "message"),
+    ("words", "message"),
     [
-        (
-            ("audit", "draw", "questions.csv::label", "--size", 9, "--positive", "yak"),
-            "--positive: give --blind as well",
-        ),
-        (
-            ("audit", "draw", "questions.csv::label", "--size", 9, "--positive", "cow", "--blind", "-o", "s.csv"),
-            "--positive: expected at least 1 row",
-        ),
+        (DRAW[:3], "expected LABELS --size N or LOG... --size N, got no --size (see demele audit draw -h)"),
+        ((*DRAW, "--disagreement", "short.csv"), "--disagreement: expected 600 rows, as many as"),
+        ((*DRAW, "--blind"), "-o: --blind writes a sheet and a key next to it"),
+        ((*DRAW, "--blind", "-o", "s.json"), "-o: expected a file called .csv, .tsv, .xlsx, got s.json"),
+        ((*DRAW, "--keep", "id"), "--keep: says what the sheet of --blind shows"),
+        ((*DRAW, "--blind", "-o", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),
+        ((*DRAW, "--positive", "yak"), "--positive: give --blind as well"),
+        ((*DRAW, "--positive", "cow", "--blind", "-o", "s.csv"), "--positive: expected at least 1 row"),
         (
             ("assess", "questions.csv::old", "questions.csv::label", "--unseen-positives", 0.01),
             "--unseen-positives: expected an --audit that demele audit draw --positive drew",
         ),
     ],
 )
-def test_strata_that_are_refused(
-    command: tuple[object, ...], message: str, demele: Program, questions: pd.DataFrame
+def test_a_mistake_is_one_clear_line(
+    words: tuple[object, ...], message: str, demele: Program, questions: pd.DataFrame
 ) -> None:
-    demele.refused(message, *command)
+    questions[["old", "new"]].head(10).to_csv("short.csv", index=False)
+    demele.refused(message, *words)
+    assert not Path("s.csv").exists()
 
 
 def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from demele import bench
 from demele.runtime.sweep import Sweep
-from tests.cli.conftest import WORDS, Program
+from tests.cli.conftest import WORDS, Program, never
 
 _MINE = """\
 import numpy as np
@@ -54,14 +54,6 @@ TINY = ("--classifiers", 4, "--candidates", 8, "--annotators", 12, "--folds", 3)
 
 
 @pytest.fixture
-def fresh_workers() -> None:
-    """End the processes that an earlier command of this process left for the next: a program runs one command."""
-    from joblib.externals.loky import get_reusable_executor
-
-    get_reusable_executor().shutdown(wait=True)
-
-
-@pytest.fixture
 def own(fresh_workers: None, labels_folder: Path, judged: pd.DataFrame) -> Path:
     """A working directory with predictions, features, and files of functions."""
     (labels_folder / "mine.py").write_text(_MINE, encoding="utf-8")
@@ -73,10 +65,6 @@ def own(fresh_workers: None, labels_folder: Path, judged: pd.DataFrame) -> Path:
     table = pd.DataFrame({"x": true % 2 + rng.normal(0, 0.3, 150), "y": true // 2 + rng.normal(0, 0.3, 150)})
     table.assign(animal=WORDS[true]).to_csv(labels_folder / "described.csv", index=False)
     return labels_folder
-
-
-def _never(*arguments: Any, **options: Any) -> Any:
-    raise AssertionError("computed")
 
 
 def _models(judged: pd.DataFrame) -> dict[str, Any]:
@@ -217,7 +205,7 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     own: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Sweep, "run", _never)
-    monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], "artificial_annotators", _never)
+    monkeypatch.setattr(Sweep, "run", never)
+    monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], "artificial_annotators", never)
     demele.refused(message, "bench", "methods", *arguments, "--quiet")
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"

@@ -54,6 +54,13 @@ def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:
         (("make", "room"), "expected NAME -o FILE.npz, got no -o FILE.npz"),
         (("make", "room", "-o", "a.npy"), "expected NAME -o FILE.npz, got no -o FILE.npz"),
         (("make", "room", "--images", "2", "-o", "a.npz"), "--images: room has no such setting"),
+        (("convert", "mpi3d", "x"), "expected NAME PATH -o FILE.npy, got no -o FILE.npy"),
+        (("convert", "mpi3d", "x", "-o", "x.npy", "--variant", "y"), "--variant: mpi3d has no variant 'y'"),
+        (("convert", "mpi3d", "nowhere", "-o", "x.npy"), "PATH: there is no nowhere; MPI3D is published by"),
+        (
+            ("check", "sprites", "x"),
+            f"NAME: expected one of {', '.join(PUBLISHED)}, got 'sprites'; did you mean 'dsprites'",
+        ),
         (
             ("describe", "shapes"),
             f"NAME: expected one of {', '.join(library.data.image_set_names())}, got 'shapes'; did you mean 'shapes3d'",
@@ -142,28 +149,6 @@ def test_a_set_is_converted(demele: Program, placed: Callable[..., Written], wri
     assert (again.status, again.err) == (2, "demele: error: images.npy: exists already; --force replaces it\n")
     assert demele("lab", "data", "convert", name, made.path, "-o", "images.npy", "--force", "--quiet").err == ""
     assert library.data.open_images("images.npy").shape == made.images.shape[1:]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["convert", "mpi3d", "x"], "expected NAME PATH -o FILE.npy, got no -o FILE.npy"),
-        (["convert", "mpi3d", "x", "-o", "x.npz"], "expected NAME PATH -o FILE.npy, got no -o FILE.npy"),
-        (["convert", "mpi3d", "x", "-o", "x.npy", "--variant", "y"], "--variant: mpi3d has no variant 'y'"),
-        (["convert", "mpi3d", "nowhere", "-o", "x.npy"], "PATH: there is no nowhere; MPI3D is published by"),
-        (
-            ["check", "sprites", "x"],
-            f"NAME: expected one of {', '.join(PUBLISHED)}, got 'sprites'; did you mean 'dsprites'",
-        ),
-    ],
-)
-def test_mistakes(
-    demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    run = demele("lab", "data", *arguments)
-    assert run.status == 2
-    assert run.err.startswith(f"demele: error: {told}")
 
 
 def test_options_of_a_set(demele: Program, placed: Callable[..., Written]) -> None:

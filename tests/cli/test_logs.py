@@ -146,10 +146,3 @@ def test_a_folder_of_two_models_is_compared_as_two(demele: Program, logs: Path) 
     for model in ("old", "new"):
         shutil.copytree(f"mmlu/{model}", f"both/{model}")
     assert demele("compare", "both").out == demele("compare", "mmlu/new", "mmlu/old").out
-
-
-def test_a_folder_without_logs_is_no_log(demele: Program, logs: Path) -> None:
-    Path("empty").mkdir()
-    run = demele("compare", "empty", "mmlu/old")
-    assert (run.status, "Traceback" in run.err) == (2, False)
-    assert "empty is none" in run.err

@@ -55,27 +55,10 @@ def test_numbers_are_those_of_python(
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--jump", "0.1"), "--jump: is for splitting or absorption"),
-        (("--task", "splitting", "--permutations", "3"), "--permutations: is for probing"),
-    ],
-)
-def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: tuple[str, ...], message: str) -> None:
-    demele.refused(message, "probe", "sparse", "sparse.npz", "colours.csv", *words)
-
-
-def test_names_are_of_sparse_codes(demele: Program, folder: Path) -> None:
-    Path("names.txt").write_text("a\nb\nc", encoding="utf-8")
-    run = demele("probe", "sparse", "codes.npy", "factors.csv", "--code-names", "names.txt")
-    assert run.status == 2
-    assert "--code-names: is for sparse codes" in run.err
-
-
 # Scores beside the metrics -------------------------------------------------------------------------------------------
 
 
+SPARSE = ("probe", "sparse", "sparse.npz", "colours.csv")
 QUICK = ("probe", "downstream", "codes.npy", "factors.csv", "--probe", "logistic", "--test", "60", "--quiet")
 
 
@@ -128,13 +111,14 @@ def test_predictions(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ((*SPARSE, "--jump", "0.1"), "--jump: is for splitting or absorption"),
+        ((*SPARSE, "--task", "splitting", "--permutations", "3"), "--permutations: is for probing"),
+        (("probe", "sparse", "codes.npy", "factors.csv", "--code-names", "names.txt"), "--code-names: is for sparse"),
         (("score", "data.csv::z1", "--unsupervised"), "at least 2 codes that vary, got 1"),
         (("probe", "udr", "codes.npy", "codes.npy"), "codes.npy: given twice"),
         ((*QUICK, "--permutations", "3"), "--permutations: is for fairness"),
         ((*QUICK, "--task", "fairness", "--sizes", "10"), "--sizes: is for few-rows"),
     ],
 )
-def test_mistakes_are_one_line_of_beside_metrics(
-    demele: Program, folder: Path, words: tuple[str, ...], message: str
-) -> None:
+def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: tuple[str, ...], message: str) -> None:
     demele.refused(message, *words)

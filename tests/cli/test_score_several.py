@@ -110,14 +110,6 @@ def blurred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_it_is_what_python_finds(demele: Program, blurred: Path) -> None:
-    found = library.probes.breakdown(
-        np.load("codes.npy"), np.load("blurred.npy"), pd.read_csv("factors.csv")["shape"], names=("codes", "blurred")
-    )
-    assert 0 < found.guaranteed < found.attained
-    assert demele.json(*BOTH, "--format", "json", "--quiet") == json.loads(found.to_json())
-
-
 def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
     run = demele(
         *BOTH, "--metrics", "dcimig", "--bins", "4", "--kinds", "categorical", "--names", "new,old", "-o", "b.json"

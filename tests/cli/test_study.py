@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from demele import lab
-from demele.studies.divided import Source
-from demele.studies.pruning import planning
-from demele.studies.pruning.configurations import Times
 from tests.cli.conftest import Program
 from tests.report.sample_agreement import sample_study
-from tests.studies.pruned import WAYS
 
 TINY = (
     *("--preset", "ci", "--betas", "0.1,100", "--latents", "2", "--steps", 10, "--rows", 100),
@@ -68,25 +62,6 @@ def test_mistakes_are_told_in_one_line(
 
 
 # ``demele lab study pruning`` ----------------------------------------------------------------------------------------
-
-
-def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
-    source = partial(Source.clutter, level=0, n=100, held=20, test=40)
-    small = {"source": source, "configurations": WAYS[:1], "times": Times(early=1, every=1, late=4)}
-    monkeypatch.setattr(planning, "_USUAL", {"ci": {**planning._USUAL["ci"], **small}})
-    folder = tmp_path / "study"
-    command = ("lab", "study", "pruning", "run", "--preset", "ci", "--store", folder)
-    run = demele(*command, "--quiet")
-    assert (run.status, run.err) == (0, "")
-    assert [one["status"] for key, one in json.loads(run.out)["records"] if key[0] == "fabric"] == ["done", "done"]
-    more = demele(*command, "--noises", "uniform:0.2", "--format", "csv")
-    assert f"kept in {folder}" in more.err
-    assert (
-        list(pd.read_csv(io.StringIO(more.out), keep_default_na=False)["noise"]) == ["none"] * 2 + ["uniform 20%"] * 2
-    )
-    shown = demele("lab", "study", "pruning", "show", folder, "--format", "table").out
-    assert shown.startswith("No published claim can be tested yet.")
 
 
 def test_stored_studies_are_shown(demele: Program, stored: Path) -> None:

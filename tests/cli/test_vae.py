@@ -103,16 +103,6 @@ def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Pro
     assert not list(folder.iterdir())
 
 
-def test_a_page_on_what_a_model_has_learnt(demele: Program, folder: Path) -> None:
-    demele(*_SQUARES, "--steps", 5, "--checkpoint", "run")
-    found = demele.done("lab", "vae", "report", "run", "-o", "vae.html", "--format", "table")
-    assert "codes active, 6 factors" in found.out
-    assert found.err.endswith("demele: vae.html written\n")
-    page = Path("vae.html").read_text(encoding="utf-8")
-    assert page.count("<img") >= 10
-    demele.refused("--force", "lab", "vae", "report", "run", "-o", "vae.html")
-
-
 def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 4, (200, 2))

@@ -163,32 +163,3 @@ def test_ten_kills_lose_nothing(where: str, left_alone: Path, tmp_path: Path) ->
         assert (folder / "rows").read_bytes() == (left_alone / "rows").read_bytes()
     else:
         assert calls.total() <= CALLS + KILLS * IN_FLIGHT
-
-
-def test_two_runs_do_not_write_to_one_file(left_alone: Path, tmp_path: Path) -> None:
-    folder = prepared(tmp_path / "both")
-    first = started(folder, "1")
-    try:
-        wait_until_it_works(folder, first, 2)
-        second = started(folder, "1")
-        _, errors = second.communicate(timeout=60)
-        assert second.returncode == 1
-        assert "another run is writing to" in errors.decode()
-    finally:
-        kill_group(first)
-    found = lines(folder)
-    assert [line for line in lines(left_alone) if line in found] == found
-
-
-def test_an_interrupted_run_leaves_a_whole_store(left_alone: Path, tmp_path: Path) -> None:
-    folder = prepared(tmp_path / "interrupted")
-    run = started(folder, "1")
-    wait_until_it_works(folder, run, 5)
-    run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=60)
-    assert "KeyboardInterrupt" in errors.decode()
-    content = (folder / "rows").read_bytes()
-    assert content.endswith(b"\n")
-    assert 5 <= content.count(b"\n") < NAMES * SEEDS
-    finish(folder, "1")
-    assert (folder / "rows").read_bytes() == (left_alone / "rows").read_bytes()
