@@ -3,8 +3,6 @@
 A resample of rows is a weight for each row, so that signs of differences are computed once for all resamples.
 """
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import UnknownNameError
-from demele.core.kinds import checked, suggestion
+from demele.core.kinds import checked, checked_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -448,15 +445,15 @@ MEASURES = ("r", "same_sign", "difference")
 
 @cache
 def _published() -> Mapping[str, PublishedAgreement]:
-    text = _FILE.read_text(encoding="utf-8")
-    cells: dict[str, dict[tuple[str, str], float]] = {}
-    for line in csv.DictReader(io.StringIO(text)):
-        cells.setdefault(line["dataset"], {})[line["metric_row"], line["metric_col"]] = float(line["tau"])
+    import pandas as pd
+
     found = {}
-    for name, taus in cells.items():
-        metrics = tuple(dict.fromkeys(row for row, _ in taus))
-        printed = np.array([[taus[row, column] for column in metrics] for row in metrics])
-        found[name] = PublishedAgreement(name=name, title=_TITLES[name], metrics=metrics, printed=printed)
+    for name, taus in pd.read_csv(_FILE).groupby("dataset", sort=False):
+        metrics = tuple(taus["metric_row"].unique())
+        square = taus.pivot(index="metric_row", columns="metric_col", values="tau").loc[list(metrics), list(metrics)]
+        key = str(name)
+        printed = square.to_numpy()
+        found[key] = PublishedAgreement(name=key, title=_TITLES[key], metrics=metrics, printed=printed)
     return found
 
 
@@ -495,9 +492,7 @@ def published_agreement(name: str) -> PublishedAgreement:
     >>> len(bench.published_agreement("cars3d").disputed)
     9
     """
-    if not isinstance(name, str) or name not in _published():
-        raise UnknownNameError("published", f"no published matrix for {name!r}{suggestion(str(name), _published())}")
-    return _published()[name]
+    return _published()[checked_name(name, "published", _published())]
 
 
 # Likeness -------------------------------------------------------------------------------------------------------------

@@ -279,11 +279,6 @@ class Annotations:
         return len(self.classes)
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The classes as a vocabulary."""
-        return Vocabulary(self.classes)
-
-    @property
     def n_repeats(self) -> int:
         """Answers that an annotator gave beyond the first about the same item."""
         # Sorting is many times as fast here as numpy.unique, whose hashing meets such regular numbers badly.

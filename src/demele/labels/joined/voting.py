@@ -70,8 +70,8 @@ class Profiles:
             k, accuracy = len(counts), self.accuracies[annotator]
             other = (1 - accuracy) / max(k - 1, 1)
             counts += self.strength * np.where(np.eye(k, dtype=bool), accuracy, other)
-        for column in np.flatnonzero(self.who == annotator):
-            counts[:, self.what[column]] += self.counts[column]
+        own = self.who == annotator
+        counts[:, self.what[own]] += self.counts[own].T
         return counts
 
     def right(self, n_annotators: int) -> Floats:
