@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from demele import bench
-from demele.bench.metric_documents import PILLS
+from demele.bench.characterise import PILLS
 from demele.bench.verdicts import NOT_CHARACTERISED
 from demele.report.renderers.paper import in_markdown
 from tools import docs_tables

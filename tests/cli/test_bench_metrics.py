@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from demele import bench
-from demele.bench import metric_documents
+from demele.bench import characterise
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
 from demele.cli import bench as bench_metrics
 from demele.core.store import Store
@@ -220,7 +220,7 @@ def test_published_metrics_are_shown_under_your_own(
     demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = bench.check_metrics(["mig", "dlig"], ["mixing"], seeds=3, n_rows=250)
-    monkeypatch.setattr(metric_documents, "reference", lambda: stored)
+    monkeypatch.setattr(characterise, "reference", lambda: stored)
     mine = ("--metrics", "mine.py::half")
     assert [row["name"] for row in demele.json(*MIXING, *mine)["rows"]] == ["a_half"]
     comma = csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mine.py::half,mig", "--format", "csv").out))
@@ -238,7 +238,7 @@ def test_published_metrics_are_shown_under_your_own(
     def lost() -> Any:
         raise FileNotFoundError("reference.json.gz")
 
-    monkeypatch.setattr(metric_documents, "reference", lost)
+    monkeypatch.setattr(characterise, "reference", lost)
     assert first()[:2] == ["a_half", "a_half fails Coherent modularity."]
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from demele.bench.agreement_result import PairAgreement as PairAgreement
     from demele.bench.agreement_result import RankMatrix as RankMatrix
     from demele.bench.agreement_result import Stability as Stability
+    from demele.bench.characterise import Characterisation as Characterisation
     from demele.bench.characterise import check_metrics as check_metrics
+    from demele.bench.characterise import load as load
+    from demele.bench.characterise import reference as reference
     from demele.bench.comparisons.compared import check_methods as check_methods
     from demele.bench.comparisons.contenders import comparison_methods as comparison_methods
     from demele.bench.comparisons.experiment import noise_experiment as noise_experiment
@@ -29,9 +32,6 @@ if TYPE_CHECKING:
     from demele.bench.expectations import Representation as Representation
     from demele.bench.expectations import Same as Same
     from demele.bench.expectations import Scenario as Scenario
-    from demele.bench.metric_documents import Characterisation as Characterisation
-    from demele.bench.metric_documents import load as load
-    from demele.bench.metric_documents import reference as reference
     from demele.bench.rank_agreement import agreement as agreement
     from demele.bench.rank_correlation import Likeness as Likeness
     from demele.bench.rank_correlation import PublishedAgreement as PublishedAgreement
