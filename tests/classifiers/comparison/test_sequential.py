@@ -318,18 +318,9 @@ def test_weights_are_what_a_label_can_change() -> None:
 def test_many_pairs_are_as_one(inference: Inference) -> None:
     first, second, given_labels, truth = _case(10, new=0.8)
     for pair in ((0, 1), (1, 0)):
-        certified, used = sequential_many(
-            given_labels,
-            np.stack([first, second]),
-            np.array([pair]),
-            truth,
-            alpha=0.025,
-            inference=inference,
-            cap=150,
-            start="shown",
-            seed=3,
-        )
-        models = (first, second)
+        models = first, second
+        known: Any = {"alpha": 0.025, "inference": inference, "cap": 150, "start": "shown"}
+        certified, used = sequential_many(given_labels, np.stack(models), np.array([pair]), truth, seed=3, **known)
         comparison = SequentialComparison(
             models[pair[0]], models[pair[1]], given_labels, classes=range(6), inference=inference, seed=3
         )
@@ -346,21 +337,9 @@ def test_many_pairs_are_as_one(inference: Inference) -> None:
 
 def _rate(case: Case, alpha: float, seeds: int, cap: int) -> NDArray[np.bool_]:
     first, second, given_labels, truth = case
-    return np.array(
-        [
-            sequential_many(
-                given_labels,
-                np.stack([first, second]),
-                np.array([[0, 1]]),
-                truth,
-                alpha=alpha,
-                inference="test_set",
-                cap=cap,
-                seed=seed,
-            )[0][0]
-            for seed in range(seeds)
-        ]
-    )
+    known: Any = {"alpha": alpha, "inference": "test_set", "cap": cap}
+    both, pair = np.stack([first, second]), np.array([[0, 1]])
+    return np.array([sequential_many(given_labels, both, pair, truth, seed=s, **known)[0][0] for s in range(seeds)])
 
 
 @pytest.mark.parametrize(("n", "wrong"), [(300, 10), (300, 60), (30, 3), (30, 8)])

@@ -70,19 +70,17 @@ def test_claims_exactly_what_holds_for_all_right_labels() -> None:
             assert claims > 0
 
 
+def limits(joint: Any, wrong: int) -> NoiseBudget:
+    """At most ``joint[j, k]`` labels k hide class j, and at most ``wrong`` labels are wrong."""
+    given, true = joint.sum(axis=0), joint.sum(axis=1)
+    return NoiseBudget(wrong=wrong, wrong_given=given, wrong_true=true, joint=joint, level=None, assumptions=())
+
+
 def random_budget(rng: np.random.Generator, k: int, n: int) -> NoiseBudget:
     joint = rng.integers(0, 3, (k, k)) * (rng.random((k, k)) < 0.6)
     np.fill_diagonal(joint, 0)
-    most = int(joint.sum())
-    return NoiseBudget(
-        wrong=int(rng.integers(0, most + 1)),
-        wrong_given=np.minimum(joint.sum(axis=0), rng.integers(0, 4, k)),
-        wrong_true=joint.sum(axis=1),
-        joint=joint,
-        level=None,
-        assumptions=(),
-        out_of_domain=False,
-    )
+    wrong = int(rng.integers(0, int(joint.sum()) + 1))
+    return replace(limits(joint, wrong), wrong_given=np.minimum(joint.sum(axis=0), rng.integers(0, 4, k)))
 
 
 def within(counts: Any, budget: NoiseBudget) -> Any:
@@ -153,15 +151,7 @@ def test_who_agrees_with_neither_by_hand() -> None:
     joint = np.zeros((3, 3), dtype=np.int64)
     for hidden, drop, granted in ((5, 7, 4), (6, 8, 4), (9, 8, 4), (3, 5, 3)):
         joint[1, 0] = hidden
-        budget = NoiseBudget(
-            wrong=hidden,
-            wrong_given=joint.sum(axis=0),
-            wrong_true=joint.sum(axis=1),
-            joint=joint,
-            level=None,
-            assumptions=(),
-        )
-        far = reach(asked, budget)
+        far = reach(asked, limits(joint, hidden))
         assert (far.exchanged[0], far.granted[0], far.drop[0]) == (2, granted, drop)
 
 
@@ -174,15 +164,7 @@ def test_transition_bound_by_hand() -> None:
     asked = question([0] * 10, [[1] * 6 + [2] * 4, [0] * 10], 3, noise=ANY_MATRIX)
     joint = np.zeros((3, 3), dtype=np.int64)
     joint[1, 0], joint[2, 0] = 4, 6
-    free = NoiseBudget(
-        wrong=10,
-        wrong_given=np.array([10, 0, 0]),
-        wrong_true=np.array([0, 4, 6]),
-        joint=joint,
-        level=None,
-        assumptions=(),
-        out_of_domain=False,
-    )
+    free = limits(joint, 10)
     assert reach(asked, free).drop[0] == 2 * 8 + 2
     tight = replace(free, wrong_given=np.array([3, 0, 0]))
     assert reach(asked, tight).drop[0] == 6
