@@ -13,7 +13,7 @@ from demele.streaming.frame import BinEdges
 from demele.streaming.states import CellState, ExtremeState
 from tests.oracles import effects as oracle
 from tests.refusals import refuses
-from tests.streaming.test_sums import first, forged
+from tests.streaming.feeding import fed, first, forged, numbers
 from tests.tolerances import ROUNDING, assert_close
 
 pytestmark = [
@@ -36,21 +36,8 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def numbers(score: Any) -> list[float]:
-    usable = [float(one) for one in score.details["usable_rows"].values()]
-    return [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist(), *usable]
-
-
 def framed(codes: Array, factors: Array, **keywords: Any) -> BinEdges:
     return BinEdges.of(codes, factors, kinds=list(KINDS), **keywords)
-
-
-def fed(frame: BinEdges, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
-    """Batches go to three accumulators in turn, which are merged from the last to the first."""
-    parts = [demele.Accumulator("omes", frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
-    for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
-        parts[index % 3] = parts[index % 3].update(codes[rows], factors[rows])
-    return parts[2].merge(parts[1]).merge(parts[0])
 
 
 def of_rows(codes: Array, factors: Array, missing: Any = "raise", **keywords: Any) -> Any:
@@ -60,7 +47,7 @@ def of_rows(codes: Array, factors: Array, missing: Any = "raise", **keywords: An
 def test_of_every_row_however_they_come() -> None:
     for cuts in [1, 7, 300]:
         for options in OPTIONS:
-            accumulator = fed(framed(CODES, FACTORS), CODES, FACTORS, cuts, options={"omes": options})
+            accumulator = fed("omes", framed(CODES, FACTORS), CODES, FACTORS, cuts, options={"omes": options})
             assert repr(accumulator) == f"Accumulator(omes; n={N}, counted: nothing, summed: omes)"
             found, expected = accumulator.compute(), of_rows(CODES, FACTORS, **options)
             assert_close(numbers(found), numbers(expected), ROUNDING)
@@ -70,7 +57,9 @@ def test_of_every_row_however_they_come() -> None:
 
 
 def test_the_definition_in_loops() -> None:
-    found = fed(framed(CODES, FACTORS), CODES, FACTORS, options={"omes": {"variance": "plug-in", "bins": 2}}).compute()
+    found = fed(
+        "omes", framed(CODES, FACTORS), CODES, FACTORS, options={"omes": {"variance": "plug-in", "bins": 2}}
+    ).compute()
     labels = np.column_stack([LEVELS[:, :2], FACTORS[:, 2] >= (FACTORS[:, 2].min() + FACTORS[:, 2].max()) / 2])
     expected = oracle.total_effects(CODES.tolist(), labels.astype(int).tolist(), unbiased=False)
     assert_close(found.matrix.to_numpy(), expected, ROUNDING)
@@ -102,7 +91,7 @@ def test_rows_without_an_annotation_are_left_out() -> None:
     factors = FACTORS.copy()
     factors[RNG.random(N) < 0.3, 0] = np.nan
     factors[:900, 2] = np.nan
-    accumulator = fed(framed(CODES, factors, missing="omit"), CODES, factors)
+    accumulator = fed("omes", framed(CODES, factors, missing="omit"), CODES, factors)
     expected = of_rows(CODES, factors, missing="omit")
     found = accumulator.compute()
     assert_close(numbers(found), numbers(expected), ROUNDING)
@@ -115,7 +104,7 @@ def test_rows_without_an_annotation_are_left_out() -> None:
 @pytest.mark.parametrize("value", [0.1, 1e9 + 0.1])
 def test_constant_codes_have_no_effect(value: float) -> None:
     codes = np.column_stack([CODES, np.full(N, value)])
-    found = fed(framed(codes, FACTORS), codes, FACTORS).compute()
+    found = fed("omes", framed(codes, FACTORS), codes, FACTORS).compute()
     assert np.isnan(found.matrix.to_numpy()[3]).all()
     assert_close(numbers(found), numbers(of_rows(codes, FACTORS)), ROUNDING)
 
@@ -137,7 +126,9 @@ def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
     assert not demele.Accumulator("omes", frame=framed(CODES, FACTORS), bins=rule)._held.states
     exact = framed(CODES, FACTORS, bins=rule)
     assert_close(
-        numbers(fed(exact, CODES, FACTORS, bins=rule).compute()), numbers(of_rows(CODES, FACTORS, bins=rule)), ROUNDING
+        numbers(fed("omes", exact, CODES, FACTORS, bins=rule).compute()),
+        numbers(of_rows(CODES, FACTORS, bins=rule)),
+        ROUNDING,
     )
 
 
@@ -157,9 +148,9 @@ def test_forged_sums_are_refused() -> None:
         ("levels", lambda values: values.astype(np.int64), "do not have the columns of its frame"),
         ("clipped", lambda values: values - 1, r"impossible numbers \(clipped\)"),
     ]:
-        data = fed(framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
+        data = fed("omes", framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
         with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
-            demele.Accumulator.from_bytes(forged(data, "omes", name, change))
+            demele.Accumulator.from_bytes(forged(data, 0, name, change))
 
 
 def test_states_of_other_frames_do_not_merge() -> None:
@@ -173,7 +164,7 @@ def test_states_of_other_frames_do_not_merge() -> None:
 
 def test_values_outside_a_frame() -> None:
     frame = BinEdges.fixed([(-0.5, 0.5)] * 3, {"a": [0, 1, 2], "b": [0, 1, 2, 3], "c": (0.2, 0.8)})
-    found = fed(frame, CODES, FACTORS, outside="clip").compute()
+    found = fed("omes", frame, CODES, FACTORS, outside="clip").compute()
     moved = int(((FACTORS[:, 2] < 0.2) | (FACTORS[:, 2] > 0.8)).sum())
     assert [note.message.split(" values")[0] for note in found.notes if note.code == "clipped"] == [f"{moved:,}"]
     bins = np.minimum((np.clip(FACTORS[:, 2], 0.2, 0.8) - 0.2) / 0.6 * 5, 4).astype(int)

@@ -11,6 +11,7 @@ from demele.core.errors import FormatError, IncompatibleState
 from demele.streaming.frame import BinEdges
 from demele.streaming.sample import read_batch
 from demele.streaming.states import MomentState, ProductState
+from tests.streaming.feeding import fed, numbers
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -37,32 +38,13 @@ CODES: Array = np.column_stack(
 METRICS = ["mcc", "mcc_weak", "r2_affine"]
 
 
-def fed(metrics: list[str], codes: Array, factors: pd.DataFrame, cuts: int = 7, **keywords: Any) -> demele.Accumulator:
-    """Batches go to three accumulators in turn, which are merged from the last to the first."""
-    frame = BinEdges.of(codes, factors)
-    parts = [demele.Accumulator(metrics, frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
-    for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
-        parts[index % 3] = parts[index % 3].update(codes[rows], factors.iloc[rows])
-    return parts[2].merge(parts[1]).merge(parts[0])
-
-
-def numbers(scores: Any) -> list[float]:
-    found: list[float] = []
-    for score in scores:
-        found += [score.n, score.value, *score.native.values()]
-        found += [] if score.matrix is None else score.matrix.to_numpy().ravel().tolist()
-        found += score.details.get("canonical_correlations", [])
-        found += score.details["adjusted"]["per_factor"] if "adjusted" in score.details else []
-    return found
-
-
 # Products -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("factors", [MIXED, NUMBERS], ids=["classes and numbers", "numbers"])
 @pytest.mark.parametrize("cuts", [1, 7, 300])
 def test_products_are_of_every_row_however_they_come(factors: pd.DataFrame, cuts: int) -> None:
-    accumulator = fed(METRICS, CODES, factors, cuts)
+    accumulator = fed(METRICS, BinEdges.of(CODES, factors), CODES, factors, cuts)
     assert "summed: mcc, mcc_weak, r2_affine" in repr(accumulator)
     evaluation = accumulator.compute()
     assert [score.n for score in evaluation] == [N, N, N]
@@ -82,7 +64,7 @@ def test_classes_by_hand() -> None:
 
 def test_products_of_copies_have_one_direction() -> None:
     copies = np.column_stack([SIZE, 3 * SIZE - 1, -SIZE])
-    found = fed(["r2_affine"], copies, NUMBERS).compute()["r2_affine"]
+    found = fed(["r2_affine"], BinEdges.of(copies, NUMBERS), copies, NUMBERS).compute()["r2_affine"]
     assert_close(found.per_factor, [1.0, np.corrcoef(SIZE, PLACE)[0, 1] ** 2], SOLVER)
 
 
@@ -104,7 +86,7 @@ def test_rows_that_lack_an_annotation_are_sampled() -> None:
 
 
 def test_bytes_bring_the_same_bits() -> None:
-    accumulator = fed(METRICS, CODES, MIXED)
+    accumulator = fed(METRICS, BinEdges.of(CODES, MIXED), CODES, MIXED)
     back = demele.Accumulator.from_bytes(accumulator.to_bytes())
     assert_exact(numbers(back.compute()), numbers(accumulator.compute()))
     rest = back.update(CODES[:9], MIXED[:9]).compute()

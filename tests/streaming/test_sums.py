@@ -1,6 +1,5 @@
 """SAP of continuous factors and IRS from sums: of every row, equal to one call on all rows to rounding."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ from hypothesis import strategies as st
 import demele
 from demele.core.columns import Missing
 from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
-from demele.streaming.accumulator import MAGIC, checksum
 from demele.streaming.frame import BinEdges
 from demele.streaming.states import ExtremeState, MomentState
 from tests.given import accumulated_metrics
 from tests.refusals import refuses
+from tests.streaming.feeding import fed, first, forged, numbers
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = [
@@ -44,23 +43,8 @@ def evaluated(codes: Array, factors: Array, *, missing: Missing = "raise", **key
     return numbers(demele.evaluate(codes, known, METRICS, **keywords))
 
 
-def numbers(scores: Any) -> list[float]:
-    found: list[float] = []
-    for score in scores:
-        found += [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist()]
-    return found
-
-
 def framed(codes: Array, factors: Array, **keywords: Any) -> BinEdges:
     return BinEdges.of(codes, factors, kinds=[KINDS] * factors.shape[1], **keywords)
-
-
-def fed(frame: BinEdges, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
-    """Batches go to three accumulators in turn, which are merged from the last to the first."""
-    parts = [demele.Accumulator(METRICS, frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
-    for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
-        parts[index % 3] = parts[index % 3].update(codes[rows], factors[rows])
-    return parts[2].merge(parts[1]).merge(parts[0])
 
 
 # Equality with all rows -----------------------------------------------------------------------------------------------
@@ -68,7 +52,7 @@ def fed(frame: BinEdges, codes: Array, factors: Array, cuts: Any = 7, **keywords
 
 @pytest.mark.parametrize("cuts", [1, 2, 7, 400])
 def test_of_every_row_however_they_come(cuts: int) -> None:
-    accumulator = fed(framed(CODES, FACTORS), CODES, FACTORS, cuts)
+    accumulator = fed(METRICS, framed(CODES, FACTORS), CODES, FACTORS, cuts)
     assert accumulator.n == N  # 60 times what the sample of other metrics would keep
     assert repr(accumulator) == f"Accumulator(sap, irs; n={N}, counted: nothing, summed: sap, irs)"
     evaluation = accumulator.compute()
@@ -106,22 +90,22 @@ def test_any_cut_in_any_order_is_one_call(seed: int, cuts: list[int], offset: fl
 def test_codes_far_from_0_lose_no_digits(offset: float) -> None:
     far = CODES + offset
     assert_exact(far - offset, CODES)
-    found = numbers(fed(framed(far, FACTORS), far, FACTORS).compute())
+    found = numbers(fed(METRICS, framed(far, FACTORS), far, FACTORS).compute())
     assert_close(found, evaluated(CODES, FACTORS), ROUNDING)
 
 
 def test_a_frame_much_wider_than_the_data_costs_few_digits() -> None:
     far = CODES + 1e8
     frame = BinEdges.fixed([(-1e9, 1e9)] * 4, dict.fromkeys(("v1", "v2", "v3"), (-100.0, 200.0)))
-    matrix = fed(frame, far, FACTORS).compute()["sap"].matrix.to_numpy()
+    matrix = fed(METRICS, frame, far, FACTORS).compute()["sap"].matrix.to_numpy()
     assert_close(matrix, np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2, SOLVER)
 
 
 @pytest.mark.parametrize("unit", [2.0**700, 2.0**-700])
 def test_units_change_no_bit(unit: float) -> None:
     codes, factors = CODES * unit, FACTORS * unit
-    found = numbers(fed(framed(codes, factors), codes, factors).compute())
-    assert_exact(found, numbers(fed(framed(CODES, FACTORS), CODES, FACTORS).compute()))
+    found = numbers(fed(METRICS, framed(codes, factors), codes, factors).compute())
+    assert_exact(found, numbers(fed(METRICS, framed(CODES, FACTORS), CODES, FACTORS).compute()))
 
 
 # Missing annotations, and columns that do not vary --------------------------------------------------------------------
@@ -132,7 +116,7 @@ def test_every_factor_has_the_rows_it_is_annotated_on() -> None:
     factors[RNG.random(N) < 0.3, 0] = np.nan
     factors[:900, 1] = np.nan  # none in the first batches
     frame = framed(CODES, factors, missing="omit")
-    evaluation = fed(frame, CODES, factors).compute()
+    evaluation = fed(METRICS, frame, CODES, factors).compute()
     assert_close(numbers(evaluation), evaluated(CODES, factors, missing="omit"), ROUNDING)
     known = ~np.isnan(factors[:, 0])
     expected = [np.corrcoef(code[known], factors[known, 0])[0, 1] ** 2 for code in CODES.T]
@@ -142,7 +126,7 @@ def test_every_factor_has_the_rows_it_is_annotated_on() -> None:
 
 def test_constant_codes_tell_nothing() -> None:
     codes = np.column_stack([CODES, np.full(N, 0.1)])
-    evaluation = fed(framed(codes, FACTORS), codes, FACTORS).compute()
+    evaluation = fed(METRICS, framed(codes, FACTORS), codes, FACTORS).compute()
     assert_exact(evaluation["sap"].matrix.to_numpy()[4], [0.0] * 3)
     assert np.isnan(evaluation["irs"].matrix.to_numpy()[4]).all()
     assert_close(numbers(evaluation), evaluated(codes, FACTORS), ROUNDING)
@@ -184,15 +168,15 @@ def test_quantiles_and_unknown_edges_need_rows() -> None:
     assert summed("irs", frame=plain, options={"irs": {"quantile": 0.99}}) == []
     assert summed("irs", frame=plain, bins=rule) == []
     assert summed("irs", frame=exact, bins=rule) == ["extremes"]
-    found = numbers(fed(exact, CODES, FACTORS, bins=rule).compute())
+    found = numbers(fed(METRICS, exact, CODES, FACTORS, bins=rule).compute())
     assert_close(found, evaluated(CODES, FACTORS, bins=rule), ROUNDING)
 
 
 @pytest.mark.parametrize("options", [{"weights": "uniform"}, {"value_weights": "uniform"}, {"bins": 4}])
 def test_options_of_irs(options: dict[str, Any]) -> None:
-    found = numbers(fed(framed(CODES, FACTORS), CODES, FACTORS, options={"irs": options}).compute())
+    found = numbers(fed(METRICS, framed(CODES, FACTORS), CODES, FACTORS, options={"irs": options}).compute())
     assert_close(found, evaluated(CODES, FACTORS, options={"irs": options}), ROUNDING)
-    assert found != numbers(fed(framed(CODES, FACTORS), CODES, FACTORS).compute())
+    assert found != numbers(fed(METRICS, framed(CODES, FACTORS), CODES, FACTORS).compute())
 
 
 # States ---------------------------------------------------------------------------------------------------------------
@@ -209,33 +193,7 @@ def test_states_of_other_frames_do_not_merge() -> None:
         extremes[0].merge(ExtremeState.empty(frames[0], demele.bins.EqualWidth(9)))
     refuses(IncompatibleState, "other references", moments[0].merge, extremes[0])
     with pytest.raises(IncompatibleState, match="other frames"):
-        fed(frames[0], CODES, FACTORS).merge(demele.Accumulator(METRICS, frame=frames[2], bound=50))
-
-
-def forged(data: bytes, metric: str, name: str, change: Any) -> bytes:
-    """Change one array of the sums, with a checksum that is right."""
-    body = data[len(MAGIC) + 16 :]
-    end = 8 + int.from_bytes(body[:8], "little")
-    header, arrays = json.loads(body[8:end]), body[end:]
-    at = header["states"][metric == "irs"][name]
-    start = sum(one.get("size", 0) for one in header["arrays"][:at])
-    about = header["arrays"][at]
-    values = np.frombuffer(arrays[start : start + about["size"]], about["dtype"]).reshape(about["shape"]).copy()
-    values = np.asarray(change(values))
-    data = values.tobytes()
-    arrays = arrays[:start] + data + arrays[start + about["size"] :]
-    about.update(dtype=values.dtype.str, shape=list(values.shape), size=len(data))
-    text = json.dumps(header).encode()
-    body = len(text).to_bytes(8, "little") + text + arrays
-    return MAGIC + checksum(body) + body
-
-
-def first(value: float) -> Any:
-    def change(values: Array) -> Array:
-        values.flat[0] = value
-        return values
-
-    return change
+        fed(METRICS, frames[0], CODES, FACTORS).merge(demele.Accumulator(METRICS, frame=frames[2], bound=50))
 
 
 def test_forged_sums_are_refused() -> None:
@@ -256,15 +214,15 @@ def test_forged_sums_are_refused() -> None:
         ("irs", "total", lambda values: values[:, :5], "do not have the columns of its frame"),
         ("irs", "clipped", lambda values: values - 1, r"impossible numbers \(clipped\)"),
     ]:
-        data = fed(framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
-        assert demele.Accumulator.from_bytes(forged(data, metric, name, lambda values: values)).n == N
+        data = fed(METRICS, framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
+        assert demele.Accumulator.from_bytes(forged(data, int(metric == "irs"), name, lambda values: values)).n == N
         with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
-            demele.Accumulator.from_bytes(forged(data, metric, name, change))
+            demele.Accumulator.from_bytes(forged(data, int(metric == "irs"), name, change))
 
 
 def test_variances_of_codes() -> None:
     far = CODES * 0.125 + 1e6
-    state = fed(framed(far, FACTORS), far, FACTORS)._held.states["moments", None]
+    state = fed(METRICS, framed(far, FACTORS), far, FACTORS)._held.states["moments", None]
     assert isinstance(state, MomentState)
     assert_close(state.code_variances(), (CODES * 0.125).var(axis=0), ROUNDING)
 
@@ -272,6 +230,6 @@ def test_variances_of_codes() -> None:
 def test_what_is_constant_in_every_batch_may_vary_over_all() -> None:
     factors = np.repeat(np.arange(10.0), 30)[:, None]
     codes = np.column_stack([factors, RNG.random(300)])
-    found = numbers(fed(framed(codes, factors), codes, factors, 10).compute())
+    found = numbers(fed(METRICS, framed(codes, factors), codes, factors, 10).compute())
     assert_close(found, evaluated(codes, factors), ROUNDING)
     assert found[2] > 0.9
