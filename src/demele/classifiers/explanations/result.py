@@ -13,7 +13,7 @@ from demele.core.kinds import checked_name
 from demele.core.result import Result, about
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
-from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Table, Tone
+from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Tone
 from demele.report.listing import Column, drawn, listed, strip, within
 from demele.report.words import count, ends, joined, name, rate, written
 
@@ -48,18 +48,55 @@ _MOST_BYTES, _WIDE = 120_000, 360
 
 def perturbation_document(result: "PerturbationTest") -> Document:
     """Say which maps find the regions that a classifier uses, and where each map is worst."""
-    table = _areas(result)
+    columns: list[Column[MapResult]] = [
+        ("Map", "text", "name"),
+        *((title, "number?", lambda one, order=order: one.areas[order].value) for order, title in _ORDERS.items()),
+        ("Difference", "number", "difference.value"),
+        ("Interval", "number", "difference.interval"),
+        ("Corrected", "number", "difference.corrected"),
+        ("Worse images", "percent.0", "worse_than_random"),
+        ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
+    ]
+    note = "Difference: area of the most important first minus that of random order."
+    table = listed("Areas over the curve", result.maps, columns, note)
+    pairs: list[Column[MapDifference]] = [
+        ("First", "text", "first"),
+        ("Second", "text", "second"),
+        ("Difference", "number", "estimate.value"),
+        ("Interval", "number", lambda pair: decisive(pair.estimate)),
+        ("Better", "text", lambda pair: name(pair.better) if pair.better else Pill("inconclusive", "open")),
+    ]
+    axes, curves = (("Regions destroyed", "count"), (_NOUNS[result.measured].partition(" of ")[0], "number")), {}
+    for found in result.maps:
+        lines = []
+        for order, title in _ORDERS.items():
+            curve = found.curves[order]
+            low, high = (curve.low, curve.high) if curve.corrected is None else curve.corrected
+            ends_of = (values.tolist() for values in (curve.values, low, high))
+            lines.append(Line(title, list(range(result.steps + 1)), *ends_of))
+        curves[name(found.name)] = [Lines(f"Curves of {name(found.name)}", lines, *axes)]
+    holds = [name(found.name) for found in result.maps if found.verdict == "holds"]
+    of, first = len(result.maps), result.maps[0]
+    gap = f"{name(first.name)} ({written(first.difference.value)} {written(ends(decisive(first.difference)))})"
+    headline = f"{gap} is significantly {'better' if first.verdict == 'holds' else 'worse'} than random order."
+    if of > 1:
+        which = f": {joined(holds)}" if holds else ""
+        headline = f"{len(holds)} of {of} maps are significantly better than random order{which}."
+    elif first.verdict == "inconclusive":
+        headline = f"Inconclusive: {gap} does not differ significantly from random order."
+    labels = "All labels are taken as true." if result.measured == "accuracy" else "The test needs no labels."
+    if first.difference.corrected is not None:
+        labels = "Some labels may be wrong: verdicts depend on the corrected intervals."
     sides = ("worse than random", "better than random")
     region = "pixels" if result.region == (1, 1) else f"regions of {result.region[0]} x {result.region[1]} pixels"
-    holds = sum(found.verdict == "holds" for found in result.maps)
     filling = _FILLINGS.get(str(result.destroy), f"the value {result.destroy}")
     interval = "Corrected" if "Corrected" in table.columns else "Interval"
     return Document(
         kind="Perturbation test",
-        title="Does the explanation hold?" if len(result.maps) == 1 else "Which explanations hold?",
-        headline=_headline(result),
-        tone="good" if holds == len(result.maps) else "bad" if not holds else "open",
-        sentences=[_labels(result)],
+        title="Does the explanation hold?" if of == 1 else "Which explanations hold?",
+        headline=headline,
+        tone="good" if len(holds) == of else "open" if holds else "bad",
+        sentences=[labels],
         figure=drawn(table, "Difference", interval=interval, axis="Area", sides=sides, zero=0.0, caption=_DIFFERENCE),
         table=table,
         scope=[
@@ -69,12 +106,12 @@ def perturbation_document(result: "PerturbationTest") -> Document:
         ],
         sections=[
             Section("Scores", [table]),
-            _pairs(result),
-            Section("Curves", [Choice("Map", {name(found.name): [_curves(result, found)] for found in result.maps})]),
+            Section("Pairwise results", [listed("Pairs of maps", result.pairs, pairs)]),
+            Section("Curves", [Choice("Map", curves)]),
             _worst(result),
         ],
         methods=[
-            f"{count(len(result.maps), 'importance map')} of {count(result.n, 'image')} were tested with demele",
+            f"{count(of, 'importance map')} of {count(result.n, 'image')} were tested with demele",
             f"[@demele]: {result.steps} of {count(result.regions, 'region')} ({region}) were replaced by {filling}.",
             f"The order was that of the map, or one of {count(result.n_repeats, 'random order')} of each image.",
             f"Compared is the area over the curve (AOPC) of the {_NOUNS[result.measured]}.",
@@ -87,64 +124,6 @@ def perturbation_document(result: "PerturbationTest") -> Document:
 def decisive(estimate: "Estimate") -> Any:
     """Return the interval that a verdict depends on: the corrected one, if there is one."""
     return estimate.interval if estimate.corrected is None else estimate.corrected
-
-
-def _gap(found: "MapResult") -> str:
-    return f"{name(found.name)} ({written(found.difference.value)} {written(ends(decisive(found.difference)))})"
-
-
-def _headline(result: "PerturbationTest") -> str:
-    if len(result.maps) > 1:
-        holds = [name(found.name) for found in result.maps if found.verdict == "holds"]
-        which = f": {joined(holds)}" if holds else ""
-        return f"{len(holds)} of {len(result.maps)} maps are significantly better than random order{which}."
-    (found,) = result.maps
-    if found.verdict == "inconclusive":
-        return f"Inconclusive: {_gap(found)} does not differ significantly from random order."
-    better = "better" if found.verdict == "holds" else "worse"
-    return f"{_gap(found)} is significantly {better} than random order."
-
-
-def _labels(result: "PerturbationTest") -> str:
-    if any(found.difference.corrected is not None for found in result.maps):
-        return "Some labels may be wrong: verdicts depend on the corrected intervals."
-    return "All labels are taken as true." if result.measured == "accuracy" else "The test needs no labels."
-
-
-def _areas(result: "PerturbationTest") -> Table:
-    columns: list[Column[MapResult]] = [
-        ("Map", "text", "name"),
-        *((title, "number?", lambda one, order=order: one.areas[order].value) for order, title in _ORDERS.items()),
-        ("Difference", "number", "difference.value"),
-        ("Interval", "number", "difference.interval"),
-        ("Corrected", "number", "difference.corrected"),
-        ("Worse images", "percent.0", "worse_than_random"),
-        ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
-    ]
-    note = "Difference: area of the most important first minus that of random order."
-    return listed("Areas over the curve", result.maps, columns, note)
-
-
-def _pairs(result: "PerturbationTest") -> Section:
-    columns: list[Column[MapDifference]] = [
-        ("First", "text", "first"),
-        ("Second", "text", "second"),
-        ("Difference", "number", "estimate.value"),
-        ("Interval", "number", lambda pair: decisive(pair.estimate)),
-        ("Better", "text", lambda pair: name(pair.better) if pair.better else Pill("inconclusive", "open")),
-    ]
-    return Section("Pairwise results", [listed("Pairs of maps", result.pairs, columns)])
-
-
-def _curves(result: "PerturbationTest", found: "MapResult") -> Lines:
-    places = list(range(result.steps + 1))
-    lines = []
-    for order, title in _ORDERS.items():
-        curve = found.curves[order]
-        low, high = (curve.low, curve.high) if curve.corrected is None else curve.corrected
-        lines.append(Line(title, places, *(values.tolist() for values in (curve.values, low, high))))
-    axes = ("Regions destroyed", "count"), (_NOUNS[result.measured].partition(" of ")[0], "number")
-    return Lines(f"Curves of {name(found.name)}", lines, *axes)
 
 
 # Images ---------------------------------------------------------------------------------------------------------------
