@@ -66,6 +66,14 @@ def judged_document(result: "Judgement") -> Document:
             ("Mean human score", "number.3", lambda row: row[1].mean if row[1].audited else None),
         ],
     )
+    strips = []
+    for one in result.systems:
+        marks = [Mark("tick", one.judge, series=1)]
+        if one.corrected is not None:
+            marks = [Mark("span", one.corrected.low, one.corrected.high), Mark("dot", one.value), *marks]
+        strips.append(Strip(name(one.name), marks, written(one.value if one.corrected else one.judge, form)))
+    series = {} if result.noise is None else {0: "interval"}
+    series = {0: "corrected by human scores"} if result.audited else series
     methods = (
         f"Scores of {count(result.n, 'row')} by a judge were corrected with human scores of "
         f"{count(result.audited, 'row')} by pooled strata, at a level of {rate(result.level)}, with demele [@demele]."
@@ -83,7 +91,7 @@ def judged_document(result: "Judgement") -> Document:
             overruled,
             lenient,
         ],
-        figure=_strips(result),
+        figure=Strips("Mean scores", strips, form, series=series | {1: "by the judge"}, zero=result.gate),
         table=systems,
         below=[*differences, *([slices] if result.slices else [])],
         scope=[
@@ -217,18 +225,6 @@ def _differences(result: "Judgement") -> list[Table]:
         note=shared,
     )
     return [table]
-
-
-def _strips(result: "Judgement") -> Strips:
-    rows = []
-    for one in result.systems:
-        marks = [Mark("tick", one.judge, series=1)]
-        if one.corrected is not None:
-            marks = [Mark("span", one.corrected.low, one.corrected.high), Mark("dot", one.value), *marks]
-        rows.append(Strip(name(one.name), marks, written(one.value if one.corrected else one.judge, _form(result))))
-    known = "corrected by human scores" if result.audited else "interval"
-    series = {0: known, 1: "by the judge"} if result.audited or result.noise is not None else {1: "by the judge"}
-    return Strips("Mean scores", rows, _form(result), series=series, zero=result.gate)
 
 
 def _next(result: "Judgement") -> str:

@@ -179,6 +179,8 @@ def _of_matrix(noise: TransitionMatrix, given: Counts, tail: float) -> _Limits:
 
 
 def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> _Limits:
+    from scipy.stats import chi2_contingency
+
     n, k, within = int(given.sum()), given.size, noise.sample_of == "labels"
     table, columns = noise.counts, noise.counts.sum(axis=0)
     beyond = np.flatnonzero(columns > given)
@@ -197,7 +199,11 @@ def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> _Limits:
 
     by_given = limit(given, columns, mistakes.sum(axis=0), tail / 6 / k)
     joint = limit(given, columns, mistakes, tail / 6 / pairs) * (1 - np.eye(k, dtype=np.int64))
-    agree = _same_distribution(columns, given - columns if within else given)
+    both = np.stack([columns, given - columns if within else given])
+    both = both[:, both.sum(axis=0) > 0]
+    agree = both.shape[1] < 2 or not both.any(axis=1).all()
+    # Only a blatant difference denies that both are of one distribution.
+    agree = agree or bool(chi2_contingency(both, correction=False).pvalue >= UNLIKELY)
     by_true, wrong = joint.sum(axis=1), int(by_given.sum())
     if agree:  # else the sample speaks of each given label only, as a sample by given label would
         by_true = limit(n, noise.n, mistakes.sum(axis=1), tail / 6 / k)
@@ -239,25 +245,14 @@ def _class_proportions(table: Floats, lows: Floats, highs: Floats) -> tuple[Floa
                 break
     middle = (least + most) / (least + most).sum()
     shares = middle @ table
-    explained = bool(((lows <= shares) & (shares <= highs)).all()) or _explained(table, lows, highs)
-    return (least, most) if explained else None
+    if not ((lows <= shares) & (shares <= highs)).all():
+        from scipy.optimize import linprog
 
-
-def _explained(table: Floats, lows: Floats, highs: Floats) -> bool:
-    """Whether some proportions of classes give each label a share within its limits."""
-    from scipy.optimize import linprog
-
-    k = len(table)
-    solved = linprog(
-        np.zeros(k),
-        A_ub=np.vstack([table.T, -table.T]),
-        b_ub=np.concatenate([highs, -lows]),
-        A_eq=np.ones((1, k)),
-        b_eq=[1.0],
-        bounds=(0, 1),
-        method="highs",
-    )
-    return int(solved.status) != 2
+        limits = {"A_ub": np.vstack([table.T, -table.T]), "b_ub": np.concatenate([highs, -lows])}
+        found = linprog(np.zeros(k), **limits, A_eq=np.ones((1, k)), b_eq=[1.0], bounds=(0, 1), method="highs")
+        if int(found.status) == 2:  # there are none
+            return None
+    return least, most
 
 
 def _largest(gains: Floats, least: Floats, most: Floats) -> Floats:
@@ -276,14 +271,3 @@ def _binomial_limit(n: int, shares: Floats, error: float) -> Counts:
 
     limits: Counts = np.maximum(binom.isf(error, n, np.clip(shares, 0, 1)), 0).astype(np.int64)
     return limits
-
-
-def _same_distribution(sampled: Counts, others: Counts) -> bool:
-    """Whether two samples of labels may come from one distribution; only a blatant difference denies it."""
-    from scipy.stats import chi2_contingency
-
-    table = np.stack([sampled, others])
-    table = table[:, table.sum(axis=0) > 0]
-    if table.shape[1] < 2 or (table.sum(axis=1) == 0).any():
-        return True
-    return bool(chi2_contingency(table, correction=False).pvalue >= UNLIKELY)

@@ -1,7 +1,7 @@
 """Documents of one classifier: its assessment and confusion counts; and the parts that comparisons share with them."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +110,17 @@ def assessment_document(result: "Assessment") -> Document:
     weakest = sorted(classes, key=lambda of: np.nan_to_num(classes[of]["f1"].value, nan=-math.inf))
     shown = [of for of in classes if of in weakest[:_MOST_CLASSES]]
     table = _measures_table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in shown], result.level)
+    known = [of for of in weakest if not is_missing(classes[of]["f1"].value)][:3]
+    least = joined(f"\u201c{name(of)}\u201d {written(classes[of]['f1'].value, 'percent')}" for of in known)
+    corrected = any(one.corrected is not None for own in classes.values() for one in own.values())
+    columns = {"Class": "text", "Labelled": "count", "Predicted": "count"}
+    for title in _OF_CLASSES.values():
+        columns |= {title: "percent", f"{title}, {'true labels' if corrected else 'interval'}": "percent"}
+    rows = []
+    for of in weakest:
+        own = [classes[of][measure] for measure in _OF_CLASSES]
+        cells = [cell for one in own for cell in (one.value, ends(one.corrected if corrected else one.interval))]
+        rows.append((name(of), own[1].trials, own[0].trials, *cells))
     methods = sorted({one.interval.method for one in result.estimates if one.interval is not None})
     cited = " [@wilson1927probable]" if "score" in methods else ""
     scope = [count(result.n, "row"), count(len(result.classes), "class", "classes"), f"level {rate(result.level)}"]
@@ -117,13 +128,13 @@ def assessment_document(result: "Assessment") -> Document:
     return Document(
         kind="Assessment of a classifier",
         headline=_assessment_headline(result),
-        sentences=[_bias_says(whole), _weakest(classes, weakest)],
+        sentences=[_bias_says(whole), f"Lowest F1 by class: {least}." if len(classes) > 1 and known else ""],
         figure=estimate_strips(strips, "Measures"),
         table=table,
         scope=scope,
         sections=[
             Section("Measures", [_measures_table(titled, result.level)]),
-            Section("Classes", [_classes_table(classes, weakest)]),
+            Section("Classes", [Table("Classes, least F1 first", columns, rows)]),
             _confusion(result.confusion),
         ],
         methods=[
@@ -179,14 +190,6 @@ def _pp(share: float) -> str:
     return written(abs(share), "points").lstrip("+")
 
 
-def _weakest(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> str:
-    known = [of for of in weakest if not is_missing(classes[of]["f1"].value)][:3]
-    if len(classes) < 2 or not known:
-        return ""
-    told = [f"\u201c{name(of)}\u201d {written(classes[of]['f1'].value, 'percent')}" for of in known]
-    return f"Lowest F1 by class: {joined(told)}."
-
-
 def _measures_table(rows: "Sequence[tuple[str, Estimate]]", level: float) -> Table:
     estimate: Callable[[tuple[str, Estimate]], Estimate] = itemgetter(1)
 
@@ -200,19 +203,6 @@ def _measures_table(rows: "Sequence[tuple[str, Estimate]]", level: float) -> Tab
         ("Bias (pp)", "points?", bias),
     ]
     return listed("Measures", rows, columns, "Bias: observed minus true labels, a range where it is bounded.")
-
-
-def _classes_table(classes: "Mapping[Any, Mapping[str, Estimate]]", weakest: Sequence[Any]) -> Table:
-    corrected = any(one.corrected is not None for own in classes.values() for one in own.values())
-    columns = {"Class": "text", "Labelled": "count", "Predicted": "count"}
-    for title in _OF_CLASSES.values():
-        columns |= {title: "percent", f"{title}, {'true labels' if corrected else 'interval'}": "percent"}
-    rows = []
-    for of in weakest:
-        own = [classes[of][measure] for measure in _OF_CLASSES]
-        cells = [cell for one in own for cell in (one.value, ends(one.corrected if corrected else one.interval))]
-        rows.append((name(of), own[1].trials, own[0].trials, *cells))
-    return Table("Classes, least F1 first", columns, rows)
 
 
 def confusion_document(result: "ConfusionCounts") -> Document:
