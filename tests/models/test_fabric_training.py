@@ -1,6 +1,5 @@
 """Training of fabrics: the same bits however it is stopped, what files hold, and what is refused."""
 
-import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -101,20 +100,6 @@ def test_a_crop_moves_the_image_and_a_flip_mirrors_it() -> None:
     assert_exact(augmented(image, 1, np.array([[1, 1]]), no), image)
 
 
-def test_ctrl_c_loses_the_epoch_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "fabric"
-
-    def interrupt(row: dict[str, float]) -> None:
-        if row["epoch"] == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        trained(4, fit={"checkpoint": path, "on_epoch": interrupt})
-    kept = Fabric.load(path).run
-    assert (kept.status, kept.epochs) == ("interrupted", 2)
-    assert_same(trained(4, fit={"checkpoint": path}), trained(4))
-
-
 def test_pruning_within_a_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     def early(path: Path | None, stops: tuple[int, ...]) -> Fabric:
         fabric = trained(1)
@@ -155,24 +140,6 @@ def test_a_training_that_overflows_keeps_the_last_good_weights(tmp_path: Path) -
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("fit", "fabric", "message"),
-    [
-        ({"rate": 0.2}, {}, "was trained with `rate` = 0.1, this call has 0.2"),
-        ({}, {"layers": 4}, "was trained with `layers` = 2, this call has 4"),
-    ],
-)
-def test_files_of_other_trainings_are_refused(
-    tmp_path: Path, fit: dict[str, Any], fabric: dict[str, Any], message: str
-) -> None:
-    path = tmp_path / "fabric"
-    trained(1, fit={"checkpoint": path})
-    held = path.read_bytes()
-    given = {"images": images(), "labels": labels(), **TRAINED, **fit}
-    refuses(InputError, message, small(**fabric).fit, **given, epochs=2, checkpoint=path)
-    assert path.read_bytes() == held
 
 
 def test_what_is_no_file_of_a_training_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

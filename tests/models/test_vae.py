@@ -106,12 +106,9 @@ def test_networks_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"objective": "beta_vea"}, errors.UnknownNameError, "did you mean 'beta_vae'"),
-        ({"network": "conv"}, errors.UnknownNameError, "did you mean 'conv16'"),
         ({"beta_scale": "pixel"}, errors.UnknownNameError, "expected 'raw' or 'per_pixel', got 'pixel'"),
         ({"init": "normal"}, errors.UnknownNameError, "init: expected 'torch' or 'glorot'"),
         ({"logvar_bounds": (1, -1)}, errors.InputError, "logvar_bounds: expected"),
-        ({"gamma": 1}, errors.InputTypeError, "gamma: it is an option of capacity, factor_vae, not of vae"),
     ],
 )
 def test_models_that_cannot_be_made(given: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -138,8 +138,7 @@ def test_saved_and_loaded_it_says_the_same(folder: Path, tmp_path: Path) -> None
     found = lab.load_pruning(study.save(tmp_path / "packed.jsonl"))
     assert str(found) == str(study)
     own, other = study.to_frame(), found.to_frame()
-    assert np.allclose(own["error"], other["error"], atol=1e-5)
-    assert (own["links"] == other["links"]).all()
+    assert own.equals(other)
     assert study.ranks_frame().equals(found.ranks_frame())
 
 
@@ -180,7 +179,7 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
         ArrayImages(rng.integers(0, 255, (n, 8, 8, 3), dtype=np.uint8), {"class": ["a", "b", "c", "d"] * (n // 4)})
         for n in (80, 40)
     )
-    with pytest.warns(DemeleWarning, match="run once") as told:
+    with pytest.warns(DemeleWarning, match=r"because 13 of 76 links and 10% of each kernel must stay") as told:
         plan = checked_plan(
             (train, test), preset="print", configurations=None, noises=["none", "uniform:0.25"], seeds=2
         )
@@ -192,10 +191,6 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
         for criterion in ("random", "magnitude", "sensitivity")
     ]
     assert len(told) == 6
-    assert (
-        "'late links then weights 95% magnitude' and 'late links then weights 97% magnitude', 'late links then "
-        "weights 99% magnitude' end in one network, because 13 of 76 links and 10% of each kernel must stay"
-    ) in " ".join(str(one.message) for one in told)
     fabrics = []
     for share in (0.95, 0.99):
         fabric = Fabric(8, 4, 8, seed=0)

@@ -296,18 +296,6 @@ def _structure(result: PruningStudy, frame: pd.DataFrame) -> Section:
 TRUE = "true labels"
 #: By which a pair is decided: those of print, ours with bounds, and the true labels.
 METHODS = ("overlap", "worst-case-overlap", "hard-rows", "worst-case", TRUE)
-#: Digits after the point that are kept of numbers that are no counts.
-_DIGITS = 5
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, _DIGITS)
-    if isinstance(value, Mapping):
-        return {name: _rounded(own) for name, own in value.items()}
-    return [_rounded(own) for own in value] if isinstance(value, list) else value
-
-
 #: Columns of a fabric's figures.
 FIGURES = (
     *("error", "given_error", "raw", "recalibrated", "wrong_again_test", "right_again_test"),
@@ -507,8 +495,7 @@ class PruningStudy(Result):
         ------
         OutputError
         """
-        rounded = {key: _rounded(record) for key, record in self.records.items()}
-        return write_whole(path, PRUNING.packed({"settings": dict(self.settings)}, rounded, self.version))
+        return write_whole(path, PRUNING.packed({"settings": dict(self.settings)}, self.records, self.version))
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
