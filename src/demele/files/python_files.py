@@ -8,8 +8,9 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from demele.core.errors import FormatError, InputError, UnknownNameError, in_backticks, quoted, shortened
@@ -126,7 +127,7 @@ def _run(path: Path, argument: str) -> tuple[ModuleType, str]:
     sys.modules[module.__name__] = module  # only while it runs: dataclasses look their module up
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            exec(code, vars(module))
+            _Compiled(module.__name__, str(path), code).exec_module(module)
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
@@ -135,3 +136,14 @@ def _run(path: Path, argument: str) -> tuple[ModuleType, str]:
     finally:
         del sys.modules[module.__name__]
     return module, digest
+
+
+class _Compiled(SourceFileLoader):
+    """Runs a file that was compiled already, and writes no cache."""
+
+    def __init__(self, name: str, path: str, code: CodeType) -> None:
+        super().__init__(name, path)
+        self._code = code
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self._code
