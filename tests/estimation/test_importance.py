@@ -13,18 +13,10 @@ from numpy.typing import NDArray
 from demele.core.errors import NotEnoughData
 from demele.estimation import importance as lasso_module
 from demele.estimation import tree_importance as forest_module
+from demele.estimation import trees as trees_module
 from demele.estimation.importance import FittedImportance, lasso_importance, splits
 from demele.estimation.tree_importance import boosting_importance, forest_importance
-from demele.estimation.trees import (
-    MAX_BINS,
-    Bins,
-    Trees,
-    boosted_stage,
-    descend,
-    grow_trees,
-    importances_by_depth,
-    presort,
-)
+from demele.estimation.trees import Bins, Trees, boosted_stage, descend, grow_trees, presort
 from tests.oracles import trees as oracle
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
@@ -63,7 +55,9 @@ def test_regression_tree_worked_by_hand() -> None:
     assert_close(trees.decrease, [16, 2, 2, 0, 0, 0, 0], ROUNDING)
     assert_close(trees.value[:, 0], [3, 1, 5, 0, 2, 4, 6], ROUNDING)
     assert trees.feature.tolist() == [0, 1, 1, -1, -1, -1, -1]
-    assert_close(importances_by_depth(trees, 2, 1, (0, 1, 2))[:, 0], [[0.0, 0.0], [1.0, 0.0], [0.8, 0.2]], ROUNDING)
+    assert_close(
+        trees_module.importances_by_depth(trees, 2, 1, (0, 1, 2))[:, 0], [[0.0, 0.0], [1.0, 0.0], [0.8, 0.2]], ROUNDING
+    )
 
 
 @st.composite
@@ -134,9 +128,9 @@ def test_bins_hold_equal_shares() -> None:
     many, few = rng.random(5000), rng.integers(0, 7, 5000).astype(np.float64)
     bins = Bins(presort(np.column_stack([many, few])))
     counts = np.bincount(bins.binned[0])
-    assert len(counts) == MAX_BINS
-    assert counts.min() >= 5000 // MAX_BINS
-    assert counts.max() <= 5000 // MAX_BINS + 1
+    assert len(counts) == trees_module.MAX_BINS
+    assert counts.min() >= 5000 // trees_module.MAX_BINS
+    assert counts.max() <= 5000 // trees_module.MAX_BINS + 1
     assert_exact(bins.binned[1], few.astype(int))
     assert_exact(bins.counts[1, :7], np.bincount(few.astype(int)))
 
@@ -298,9 +292,7 @@ def test_boosting_rows() -> None:
     codes, values = one_factor(120, 1, categorical=True)
 
     def n_train(**asked: Any) -> object:
-        fitted = boosting_importance(
-            codes, values, categorical=True, rng=np.random.default_rng(0), n_trees=1, max_depth=1, **asked
-        )
+        fitted = run(boosting_importance, codes, values, categorical=True, n_trees=1, max_depth=1, **asked)
         return fitted.settings["n_train"]
 
     assert n_train() == (96,) * 5
@@ -318,17 +310,8 @@ def test_boosting_two_stages_by_hand() -> None:
     values = 8 * codes[:, 0]
     rows = np.random.default_rng(4).permutation(20)
     train, test = rows[:12], rows[12:]
-    fitted = boosting_importance(
-        codes,
-        values,
-        categorical=False,
-        rng=np.random.default_rng(4),
-        n_trees=2,
-        max_depth=1,
-        learning_rate=0.5,
-        n_train=12,
-        n_test=8,
-    )
+    options: Any = {"n_trees": 2, "max_depth": 1, "learning_rate": 0.5, "n_train": 12, "n_test": 8}
+    fitted = boosting_importance(codes, values, categorical=False, rng=np.random.default_rng(4), **options)
     mean = values[train].mean()
     assert fitted.mse is not None
     assert_close(fitted.mse, (((values[test] - mean) / 4) ** 2).mean(), ROUNDING)
