@@ -9,7 +9,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 # What messages repeat of data, cut to a length that can be read; and numbers of things --------------------------------
@@ -161,6 +162,20 @@ class FormatError(InputError):
 
 class OutputError(InputError, OSError):
     """A file that cannot be written: no permission, no folder, a full disk. A file that was there is untouched."""
+
+
+@contextmanager
+def failing(what: str, after: str = "", *, kind: type[InputError] = OutputError) -> Iterator[None]:
+    """Turn what the system says of a file into an error of demele: ``what`` failed, why, and what is ``after``."""
+    try:
+        yield
+    except (BrokenPipeError, DemeleError):  # nobody reads any more: no fault of the file
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        told = kind(f"{what}: {getattr(error, 'strerror', None) or error}{after}")
+        if isinstance(told, OSError):
+            told.errno = getattr(error, "errno", None)
+        raise told from error
 
 
 class WorkerError(DemeleError, RuntimeError):

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
-from demele.core.errors import OutputError
+from demele.core.errors import OutputError, failing
 from demele.core.reading import path_of, size_text
 
 #: Longest name, in bytes, that is repeated in the name of the temporary file: file systems allow 255 in all.
@@ -59,8 +59,9 @@ def write_whole(path: str | Path, content: bytes | str, *, replace: bool = True)
     try:
         data = content.encode("utf-8") if isinstance(content, str) else content
     except UnicodeEncodeError as error:
-        raise _failure(path, f"{error.object[error.start]!r} cannot be encoded as UTF-8", error) from error
-    with _failing(path):
+        half = error.object[error.start]
+        raise OutputError(f"cannot write {path}: {half!r} cannot be encoded as UTF-8") from error
+    with failing(f"cannot write {path}"):
         target = _target(path)
         if _is_stream(target, _status(target)):
             target.write_bytes(data)
@@ -84,7 +85,7 @@ class WholeFile:
         OutputError
             If the disk is full, or the file may not grow.
         """
-        with _failing(self._path, self._untouched):
+        with failing(f"cannot write {self._path}", self._untouched):
             if at is not None:
                 self._file.seek(at)
             return self._file.write(content)
@@ -128,7 +129,7 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
     'firstsecond'
     """
     path = path_of(path)
-    with _failing(path):
+    with failing(f"cannot write {path}"):
         target = _target(path)
         held = _status(target)
         untouched = "; the file that was there is untouched" if held is not None else ""
@@ -139,24 +140,24 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
     expected, place = _EXPECTED_NEW.get(), Path(os.path.realpath(target))
     if expected and (place in expected or not expected.isdisjoint(place.parents)):
         replace = False
-    with _failing(path, untouched):
+    with failing(f"cannot write {path}", untouched):
         if held is not None and replace and not os.access(target, os.W_OK):  # a rename would not ask
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
     temporary = target.with_name(f".{name}.tmp-{os.urandom(4).hex()}")
     with _removed_on_failure(temporary):
-        with _failing(path, untouched):
+        with failing(f"cannot write {path}", untouched):
             file = _opened(temporary, held)
         try:
             yield WholeFile(path, file, untouched)
-            with _failing(path, untouched):
+            with failing(f"cannot write {path}", untouched):
                 file.flush()
                 os.fsync(file.fileno())
                 file.close()
         finally:
             with contextlib.suppress(OSError):  # closed, but for a failure that is told
                 file.close()
-        with _failing(path, untouched):
+        with failing(f"cannot write {path}", untouched):
             _named(path, temporary, target, replace=replace)
     with contextlib.suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
@@ -175,22 +176,10 @@ def check_room(path: str | Path, size: int) -> None:
         Also if there is no folder to write to.
     """
     path = path_of(path)
-    with _failing(path):
+    with failing(f"cannot write {path}"):
         free = shutil.disk_usage(path.parent).free
     if free < size:
         raise OutputError(f"cannot write {path}: it takes {size_text(size)}, and the disk has {size_text(free)} left")
-
-
-@contextlib.contextmanager
-def _failing(path: Path, untouched: str = "") -> Iterator[None]:
-    """Turn what the system says of a file that is written into an OutputError."""
-    try:
-        yield
-    except (BrokenPipeError, OutputError):  # nobody reads any more: no fault of the file
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _failure(path, f"{reason}{untouched}", error) from error
 
 
 @contextlib.contextmanager
@@ -311,10 +300,6 @@ def _named(path: Path, temporary: Path, target: Path, *, replace: bool) -> None:
             temporary.unlink()
     except FileExistsError as error:
         made = "a file of that name was made meanwhile; it is untouched"
-        raise _failure(path, f"{made}, and the new content is in {temporary}", error) from error
-
-
-def _failure(path: Path, reason: str, error: Exception) -> OutputError:
-    failure = OutputError(f"cannot write {path}: {reason}")
-    failure.errno = getattr(error, "errno", None)
-    return failure
+        kept = OutputError(f"cannot write {path}: {made}, and the new content is in {temporary}")
+        kept.errno = error.errno
+        raise kept from error

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
+from demele.core.errors import DemeleError, FormatError, InputError, failing, quoted, shortened
 from demele.core.reading import check_nesting, parsed_json, parsing, read_whole
 
 # One writer at a time: locks of the system, which end with the process, however that ends -----------------------------
@@ -55,10 +55,8 @@ def locked(path: Path, argument: str) -> Iterator[None]:
         If its folder cannot be written to.
     """
     beside = path.with_name(f".{path.name}.lock")
-    try:
+    with failing(f"{argument}: cannot write {path}"):
         file = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        raise OutputError(f"{argument}: cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
     try:
         lock(file, argument, path)
         if not _is_still(beside, file):  # removed by who held it, between our opening and our locking
@@ -126,7 +124,7 @@ class Store(Mapping[Key, dict[str, Any]]):
         self._closed = False
         if path is None:
             return
-        with _system_errors("write", path), ExitStack() as undo:
+        with failing(f"store: cannot write {path}"), ExitStack() as undo:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
             undo.callback(os.close, file)
             if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -189,7 +187,7 @@ class Store(Mapping[Key, dict[str, Any]]):
             new[key] = record
         if self._file is not None:
             before = os.fstat(self._file).st_size
-            with _system_errors("write", self.path):
+            with failing(f"store: cannot write {self.path}"):
                 try:
                     _write(self._file, text)
                 except OSError:
@@ -213,7 +211,7 @@ class Store(Mapping[Key, dict[str, Any]]):
         FormatError
             If it is not a store.
         """
-        with _system_errors("read", path):
+        with failing(f"store: cannot read {path}", kind=InputError):
             identity, records, whole = _parsed(path, read_whole(path))
         if not whole:
             raise FormatError("store", f"{path} is empty")
@@ -265,19 +263,6 @@ def _let_go() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_let_go)
-
-
-@contextmanager
-def _system_errors(doing: str, path: Path | None) -> Iterator[None]:
-    """Add the path to errors of the system."""
-    try:
-        yield
-    except DemeleError:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        kind = OutputError if doing == "write" else InputError
-        reason = getattr(error, "strerror", None) or error
-        raise kind(f"store: cannot {doing} {path}: {reason}") from error
 
 
 def _line(content: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, OutputError, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, failing, quoted
 from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.report.document import INK, Document, Figure, Graph, Heat, Images, Lines, Mark, Matrix, Strips
@@ -73,10 +73,8 @@ def write_pictures(document: Document, folder: str | Path, formats: Sequence[str
     for place, figure in enumerate(figures_of(document)):
         for form in dict.fromkeys(listed):
             drawn[f"{slug(figure.caption)}.{form}"] = picture(document, form, place)
-    try:
+    with failing(f"cannot make the folder {where}"):
         where.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        raise OutputError(f"cannot make the folder {where}: {getattr(error, 'strerror', None) or error}") from error
     return tuple(write_whole(where / file, content) for file, content in drawn.items())
 
 
