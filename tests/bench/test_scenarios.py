@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from demele.bench.expectations import Candidate, Representation, own_settings
 from demele.bench.run import chosen_candidates, declined, drawn
-from demele.bench.scenarios import SCENARIOS
-from demele.bench.scenarios.draws import CHANGES, MULTIPLES, M, tangent
+from demele.bench.scenarios import CHANGES, MULTIPLES, SCENARIOS, M, tangent
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import protocol
 from demele.metrics.request import given_options, merged_options

@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from demele.core.errors import InputError, NotConvergedWarning, NotEnoughData, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.labels import Annotations, bayesian_consensus
-from demele.labels.joined.gibbs import (
+from demele.labels.joined.generative import (
     Answers,
     CountFeatures,
     NormalFeatures,

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from demele.bench.rank_correlation import published_agreement as published_agreement
     from demele.bench.rank_correlation import published_agreement_names as published_agreement_names
     from demele.bench.run import candidate as candidate
+    from demele.bench.scenarios import ConfoundedProcess as ConfoundedProcess
+    from demele.bench.scenarios import confounded_scenario as confounded_scenario
     from demele.bench.scenarios import scenario as scenario
     from demele.bench.scenarios import scenario_names as scenario_names
-    from demele.bench.scenarios.draws import ConfoundedProcess as ConfoundedProcess
-    from demele.bench.scenarios.draws import confounded_scenario as confounded_scenario
     from demele.bench.verdicts import Criterion as Criterion
     from demele.bench.verdicts import Verdict as Verdict
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.kinds import checked_flag, checked_name, is_number
@@ -314,11 +313,6 @@ def own_settings() -> Mapping[str, tuple[str, tuple[Any, ...]]]:
     return {metric.group: metric.probe for metric in CATALOGUE.values() if metric.probe is not None}
 
 
-def varies_bins(group: str) -> bool:
-    """Whether bins are the option of its own: so few that they decide which rows agree on factors."""
-    return own_settings().get(group, ("", ()))[0] == "bins"
-
-
 def is_model(group: str) -> bool:
     """Whether its scores are read off one fit: they share a row."""
     return any(metric.fit is not None for metric in CATALOGUE.values() if metric.group == group)
@@ -328,9 +322,6 @@ def is_model(group: str) -> bool:
 
 
 Property = Literal["modularity", "compactness", "explicitness"]
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

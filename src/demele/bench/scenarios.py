@@ -1,18 +1,21 @@
-"""What scenarios draw: a representation for each severity, and which metrics cannot take part."""
+"""The scenarios that come with demele: what each draws by severity, which metrics cannot take part, and their names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from demele.bench.expectations import Array, Candidate, Draw, Holds, Representation, Scenario, own_settings, varies_bins
+from demele.bench.expectations import Candidate, Draw, Holds, Representation, Scenario, expectation_of, own_settings
 from demele.core.arrays import Floats
-from demele.core.errors import InputError
-from demele.core.kinds import Count, Seed, checked, checked_count, checked_share
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.kinds import Count, Seed, checked, checked_count, checked_share, suggestion
 from demele.core.seeds import rng_for
+from demele.core.table_columns import items_of
 from demele.metrics.catalogue import CATALOGUE
 from demele.noise.transition import TransitionMatrix
 
@@ -23,26 +26,26 @@ from demele.noise.transition import TransitionMatrix
 M = 8
 
 
-def noisy(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def noisy(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     """Return codes that are each a share of their factor and, by ``severity``, of noise; eq. 3.1 of the review."""
     factors = rng.random((n, M))
     return (1 - severity) * factors + severity * rng.random((n, M)), factors
 
 
-def _mixing(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _mixing(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     # v R with 1 - a on the diagonal of R and a on the next column, cyclic: code j holds factor j and a share of j - 1
     factors = rng.random((n, M))
     return (1 - severity) * factors + severity * np.roll(factors, 1, axis=1), factors
 
 
-def tangent(factors: Array, severity: float) -> Array:
+def tangent(factors: Floats, severity: float) -> Floats:
     """Return the review's one-to-one map of [0, 1] onto itself, eq. 3.3: nearly linear at 0, steep at the ends at 1."""
     width = 2 * np.arctan(1000 ** (severity - 0.25) / 2)
-    mapped: Array = 1000 ** (0.25 - severity) * np.tan(width * (factors - 0.5)) + 0.5
+    mapped: Floats = 1000 ** (0.25 - severity) * np.tan(width * (factors - 0.5)) + 0.5
     return mapped
 
 
-def _non_linear(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _non_linear(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     factors = rng.random((n, M))
     return tangent(factors, severity), factors
 
@@ -58,7 +61,7 @@ def _redundant(rng: np.random.Generator, severity: float, n: int) -> Representat
     return Representation(codes=np.repeat(factors, copies, axis=1), factors=factors, reg_dim=first)
 
 
-def _partial(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _partial(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     factors = rng.random((n, M))
     return factors, factors[:, : int(severity)]
 
@@ -70,11 +73,11 @@ def _partial(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, 
 _CORNER = np.sqrt(0.5)
 
 
-def _centred(rng: np.random.Generator, n: int) -> Array:
+def _centred(rng: np.random.Generator, n: int) -> Floats:
     return rng.uniform(-0.5, 0.5, (n, M))
 
 
-def _turned(factors: Array, angles: Array | float) -> Array:
+def _turned(factors: Floats, angles: Floats | float) -> Floats:
     """Turn the pairs of columns (1, 2), (3, 4), ... by an angle for each row and pair, or by one for all."""
     first, second = factors[:, 0::2], factors[:, 1::2]
     codes = np.empty_like(factors)
@@ -83,13 +86,13 @@ def _turned(factors: Array, angles: Array | float) -> Array:
     return codes
 
 
-def rotated(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def rotated(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     """Return perfect codes whose axes are turned in pairs by a share of 45 degrees."""
     factors = _centred(rng, n)
     return _turned(factors, severity * np.pi / 4), factors
 
 
-def _oblique(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _oblique(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     # W = U diag(s) U^T with U uniform over all rotations and the logarithms of s evenly spaced, so that their ratio is
     # the severity. Written as identity + U diag(s - 1) U^T, it is the identity to the last bit where s = 1
     factors = _centred(rng, n)
@@ -99,7 +102,7 @@ def _oblique(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, 
     return factors @ (np.eye(M) + (directions * (stretch - 1)) @ directions.T), factors
 
 
-def _twist(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _twist(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     # the radius stays, so the angle of a row is known from its codes, and the map can be turned back
     factors = _centred(rng, n)
     radius = np.hypot(factors[:, 0::2], factors[:, 1::2])
@@ -128,7 +131,7 @@ def _duplicated(rng: np.random.Generator, severity: float, n: int) -> Representa
     return Representation(codes=np.repeat(factors, copies, axis=1), factors=factors, reg_dim=first)
 
 
-def _constant_factor(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _constant_factor(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     factors = rng.random((n, M))
     factors[:, M - int(severity) :] = FLAT
     return factors, factors
@@ -147,34 +150,34 @@ def _categorical(rng: np.random.Generator, severity: float, n: int) -> Represent
 OUTLYING = 50.0
 
 
-def _correlated(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _correlated(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     # a Gaussian copula: one part that all factors share, one of each factor's own, then uniform margins
     from scipy.special import ndtr
 
     shared = rng.standard_normal((n, 1))
-    factors: Array = ndtr(np.sqrt(severity) * shared + np.sqrt(1 - severity) * rng.standard_normal((n, M)))
+    factors: Floats = ndtr(np.sqrt(severity) * shared + np.sqrt(1 - severity) * rng.standard_normal((n, M)))
     return factors, factors
 
 
-def _annotation_noise(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _annotation_noise(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     factors = rng.random((n, M))
     wrong = rng.random((n, M)) < severity
     return factors, np.where(wrong, rng.random((n, M)), factors)
 
 
-def _outliers(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _outliers(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     factors = rng.random((n, M))
     codes = factors.copy()
     codes[rng.choice(n, size=round(severity * n), replace=False)] *= OUTLYING
     return codes, factors
 
 
-def _tied(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _tied(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     factors = rng.random((n, M))
     return np.maximum(factors, severity), factors
 
 
-def _heavy_tails(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _heavy_tails(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     # at 0 the codes are the factors: normal quantiles, the limit of many degrees of freedom, would not be perfect for
     # metrics that cut the range into bins of equal width, and the sweep is to start from the perfect representation
     from scipy.special import stdtrit
@@ -183,7 +186,7 @@ def _heavy_tails(rng: np.random.Generator, severity: float, n: int) -> tuple[Arr
     if severity == 0:
         return factors, factors
     inner = np.maximum(factors, 2.0**-54)  # a uniform draw of exactly 0 has no finite quantile
-    codes: Array = stdtrit(1 / severity, inner)
+    codes: Floats = stdtrit(1 / severity, inner)
     return codes, factors
 
 
@@ -194,27 +197,32 @@ def _heavy_tails(rng: np.random.Generator, severity: float, n: int) -> tuple[Arr
 SOME_NOISE = 0.2
 
 
-def _sample_size(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _sample_size(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     # the severity is the number of rows; a run leaves out those beyond its own
     factors = rng.random((int(severity), M))
     return factors, factors
 
 
-def _chance(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def _chance(rng: np.random.Generator, severity: float, n: int) -> tuple[Floats, Floats]:
     # as for sample_size, the severity is the number of rows
     factors = rng.random((int(severity), M))
     return rng.random((int(severity), M)), factors
 
 
+def _varies_bins(group: str) -> bool:
+    """Whether bins are the option of its own: so few that they decide which rows agree on factors."""
+    return own_settings().get(group, ("", ()))[0] == "bins"
+
+
 def _bins(rng: np.random.Generator, severity: float, n: int) -> Representation:
     codes, factors = noisy(rng, SOME_NOISE, n)
-    binned = {metric.group for metric in CATALOGUE.values() if metric.discretises and not varies_bins(metric.group)}
+    binned = {metric.group for metric in CATALOGUE.values() if metric.discretises and not _varies_bins(metric.group)}
     options = {group: {"bins": int(severity)} for group in sorted(binned)}
     return Representation(codes=codes, factors=factors, options=options)
 
 
 def _takes_no_bins(candidate: Candidate) -> str | None:
-    if varies_bins(candidate.group):
+    if _varies_bins(candidate.group):
         return "takes few bins of its own: see the scenario of settings"
     if candidate.function is None and candidate.discretises:
         return None
@@ -272,21 +280,21 @@ def _not_corrected(candidate: Candidate) -> str | None:
 
 #: Share of noise, and of a second factor, in every code: scores are neither 0 nor 1, so that they can move.
 SHARE = 0.2
-Change = Callable[[np.random.Generator, Array, Array], dict[str, Any]]
+Change = Callable[[np.random.Generator, Floats, Floats], dict[str, Any]]
 
 
-def _rows_permuted(rng: np.random.Generator, codes: Array, factors: Array) -> dict[str, Any]:
+def _rows_permuted(rng: np.random.Generator, codes: Floats, factors: Floats) -> dict[str, Any]:
     order = rng.permutation(len(codes))
     return {"codes": codes[order], "factors": factors[order]}
 
 
-def _codes_permuted(rng: np.random.Generator, codes: Array, factors: Array) -> dict[str, Any]:
+def _codes_permuted(rng: np.random.Generator, codes: Floats, factors: Floats) -> dict[str, Any]:
     # the code of factor i is now where i stands in the order
     order = rng.permutation(M)
     return {"codes": codes[:, order], "reg_dim": tuple(np.argsort(order).tolist())}
 
 
-def _factors_permuted(rng: np.random.Generator, codes: Array, factors: Array) -> dict[str, Any]:
+def _factors_permuted(rng: np.random.Generator, codes: Floats, factors: Floats) -> dict[str, Any]:
     order = rng.permutation(M)
     return {"factors": factors[:, order], "reg_dim": tuple(order.tolist())}
 
@@ -328,6 +336,89 @@ DRAWS: Mapping[str, Draw] = {
     )
 }
 DECLINES = {one.__name__.strip("_"): one for one in (_takes_no_bins, _has_none, _not_corrected)}
+
+
+# By name --------------------------------------------------------------------------------------------------------------
+
+
+def _scenario(entry: dict[str, Any]) -> Scenario:
+    """Return a scenario of the file; ``because`` is for its readers."""
+    entry.pop("because", "")
+    wanted = {key: tuple(map(expectation_of, several)) for key, several in entry.pop("wanted", {}).items()}
+    functions: dict[str, Any] = {"draw": DRAWS[entry.pop("draw")], "declines": DECLINES.get(entry.pop("declines", ""))}
+    lists: dict[str, Any] = {"severities": tuple(entry.pop("severities")), "labels": tuple(entry.pop("labels", ()))}
+    return Scenario(**entry, **functions, **lists, wanted=wanted)
+
+
+#: They stand in ``scenarios.json``, with every threshold.
+SCENARIOS: dict[str, Scenario] = {
+    entry["name"]: _scenario(entry)
+    for entry in json.loads(Path(__file__).with_name("scenarios.json").read_text(encoding="utf-8"))
+}
+#: Names that stand for several.
+_SETS = ("source", "added", "all")
+
+
+def scenario_names() -> list[str]:
+    """Return the names of the scenarios, those of the review first.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> bench.scenario_names()[:5]
+    ['noise', 'mixing', 'non_linear', 'redundant', 'partial']
+    """
+    return list(SCENARIOS)
+
+
+def scenario(name: str) -> Scenario:
+    """Return a scenario by name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`scenario_names`.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> bench.scenario("mixing").severities
+    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    """
+    if isinstance(name, str) and name in SCENARIOS:
+        return SCENARIOS[name]
+    hint = suggestion(name, [*SCENARIOS, *_SETS]) if isinstance(name, str) else ""
+    raise UnknownNameError("scenarios", f"unknown scenario {quoted(name)}{hint}")
+
+
+def chosen_scenarios(scenarios: Sequence[str | Scenario] | str | Scenario | None) -> tuple[Scenario, ...]:
+    """Return scenarios for names, sets of names ("source", "added", "all") and objects, each once; None is all."""
+    if scenarios is None:
+        return tuple(SCENARIOS.values())
+    listed = [scenarios] if isinstance(scenarios, str | Scenario) else scenarios
+    chosen: dict[str, Scenario] = {}
+    for item in items_of(listed, "scenarios", "names or Scenario objects"):
+        if not isinstance(item, str | Scenario):
+            raise InputTypeError("scenarios", f"expected a name or a Scenario, got {type(item).__name__}")
+        is_set = isinstance(item, str) and item in _SETS
+        several = [one for one in SCENARIOS.values() if item == "all" or (one.kind == "source") == (item == "source")]
+        for found in several if is_set else [scenario(item) if isinstance(item, str) else item]:
+            if SCENARIOS.get(found.name, found).draw is not found.draw:
+                raise InputError("scenarios", f"{found.name!r} is a scenario of demele; give yours another name")
+            if chosen.setdefault(found.name, found) is not found:
+                raise InputError("scenarios", f"two are called {found.name!r}; rename one")
+    if not chosen:
+        raise InputError("scenarios", "expected at least one, got none")
+    return tuple(chosen.values())
 
 
 # A process whose factors have a common cause --------------------------------------------------------------------------
