@@ -102,8 +102,6 @@ class PairOutlook:
     baseline, candidate, world : str
     settled_by_all : float
         Share of the draws in which labels of all rows would settle it.
-    for_candidate_by_all : float
-        Share in which they would show the candidate to be better.
     labels_most : float
         Labels by which 80% of the sequential comparisons have a verdict; infinite if they never do, NaN if these were
         not simulated.
@@ -113,19 +111,12 @@ class PairOutlook:
     candidate: str
     world: str
     settled_by_all: float
-    for_candidate_by_all: float
     labels_most: float
 
     @property
     def hopeless(self) -> bool:
         """Whether not even labels of all rows would settle it."""
         return self.settled_by_all < HOPELESS
-
-    @property
-    def winner(self) -> str:
-        """Whom labels of all rows would show to be better, where they settle it; empty where now one, now the other."""
-        share = self.for_candidate_by_all / self.settled_by_all if self.settled_by_all else 0.5
-        return self.candidate if share >= ENOUGH else self.baseline if share <= 1 - ENOUGH else ""
 
 
 # True classes that may stand behind given labels: what an audit is planned for, before an expert has seen a row -------
@@ -340,7 +331,6 @@ def _sizes(result: "AuditForecast") -> Table:
         ("Uniform", "count", lambda one: size(one, "uniform")),
         ("Sequential", "count", lambda one: "" if math.isnan(one.labels_most) else size(one, "sequential")),
         ("All rows", "percent.0", "settled_by_all"),
-        ("Better", "text", lambda one: name(one.winner) if one.winner and not one.hopeless else "open"),
     ]
     one_by_one = any(one.design == "sequential" for one in result.prospects)
     note = (
@@ -594,9 +584,9 @@ def plan_audit(
     # What simulated audits showed, of shape (worlds, designs, sizes, draws, pairs); of a sequential comparison the
     # labels, and the verdict on all rows, of shape (worlds, draws, pairs).
     shape = (len(worlds), draws, question.n_pairs)
-    verdicts = np.zeros((len(worlds), 3, len(sizes), *shape[1:]), np.int64)
-    half_widths = np.full(verdicts.shape, np.nan)
-    asked, at_most = np.full(shape, np.nan), np.zeros(shape, np.int64)
+    settled = np.zeros((len(worlds), 3, len(sizes), *shape[1:]), bool)
+    half_widths = np.full(settled.shape, np.nan)
+    asked, by_all = np.full(shape, np.nan), np.zeros(shape, bool)
     with reporting() as report:
         for done, (place, draw) in enumerate(itertools.product(range(len(worlds)), range(draws)), start=1):
             of_truth, of_audit = (
@@ -613,7 +603,7 @@ def plan_audit(
                 weighted = CodedAudit(rows, truth[rows], chances, "weighted", data.n, drawn.least_probability)
                 for of_design, made in enumerate((uniform, weighted)):
                     found = by_audit(replace(question, audit=made))
-                    verdicts[place, of_design, at, draw] = found.candidate.astype(int) - found.baseline
+                    settled[place, of_design, at, draw] = found.candidate | found.baseline
                     half_widths[place, of_design, at, draw] = (found.high - found.low) / 2
             if one_by_one:
                 certified, used = sequential_many(
@@ -627,14 +617,11 @@ def plan_audit(
                     cap=data.n,
                     seed=own,
                 )
-                labels_of = np.where(certified, used.astype(np.float64), np.inf).reshape(2, -1)
-                first = labels_of.min(axis=0)
-                decided = np.where(np.isinf(first), 0, np.where(labels_of[0] <= labels_of[1], 1, -1))
-                asked[place, draw] = first
-                verdicts[place, 2, :, draw] = np.where(first <= np.array(sizes)[:, None], decided, 0)
+                asked[place, draw] = np.where(certified, used, np.inf).reshape(2, -1).min(axis=0)
+                settled[place, 2, :, draw] = asked[place, draw] <= np.array(sizes)[:, None]
             whole = CodedAudit(np.arange(data.n), truth, np.ones(data.n), "uniform", data.n)
             found = by_audit(replace(question, audit=whole))
-            at_most[place, draw] = found.candidate.astype(int) - found.baseline
+            by_all[place, draw] = found.candidate | found.baseline
             if report is not None:
                 report(done, len(worlds) * draws, f"audits simulated: {worlds[place].name}")
     prospects, outlooks = [], []
@@ -642,7 +629,7 @@ def plan_audit(
         baseline, candidate = (data.names[role[pair]] for role in (question.baseline, question.candidate))
         named: Any = {"baseline": baseline, "candidate": candidate, "world": world.name}
         for (design, kind), (at, size) in itertools.product(enumerate(designs), enumerate(sizes)):
-            said = verdicts[place, design, at, :, pair]
+            said = settled[place, design, at, :, pair]
             share = (np.count_nonzero(said) + 1) / (draws + 2)
             prospects.append(
                 AuditProspect(
@@ -654,12 +641,11 @@ def plan_audit(
                     half_width=float(half_widths[place, design, at, :, pair].mean()),
                 )
             )
-        said, ordered = at_most[place, :, pair], np.sort(asked[place, :, pair])
+        ordered = np.sort(asked[place, :, pair])
         outlooks.append(
             PairOutlook(
                 **named,
-                settled_by_all=np.count_nonzero(said) / draws,
-                for_candidate_by_all=int(np.count_nonzero(said > 0)) / draws,
+                settled_by_all=float(by_all[place, :, pair].mean()),
                 labels_most=float(ordered[math.ceil(ENOUGH * draws) - 1]),
             )
         )
