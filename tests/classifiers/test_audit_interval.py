@@ -62,15 +62,6 @@ def test_counts_by_hand() -> None:
     assert found.kind == "design"
 
 
-def test_an_audit_of_all_rows_knows_the_accuracy_of_these() -> None:
-    everything = audit_interval(900, 1000, 900, 4, 100, 3, inference="test_set")
-    assert_close([everything.low, everything.high], [0.899, 0.899], SOLVER)
-    found = audit_interval(900, 1000, 900, 4, 100, 3)
-    low, high = score_interval(899, 1000)
-    assert np.abs(np.array([found.low, found.high]) - np.ravel([low, high])).max() < 0.002
-    assert found.kind == "sampling"
-
-
 @pytest.mark.parametrize("population", [True, False])
 def test_an_accuracy_is_the_mean_of_a_row_score(population: bool) -> None:
     rng = rng_for(0, "row score")

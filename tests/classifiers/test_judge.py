@@ -165,14 +165,6 @@ def test_with_all_rows_scored_the_difference_of_these_rows_is_known(example: Any
     assert judge(scores, human, inference="test_set", expert_error=0.01).next_labels > 1200
 
 
-def test_arrays_are_scores_and_human_scores(example: Any, judged: Any) -> None:
-    given, rows, true = example
-    human = {name: np.where(np.isin(np.arange(1200), rows), one, np.nan) for name, one in true.items()}
-    found = judge(given, human, gate=0.8)
-    assert [str(one.corrected) for one in found.systems] == [str(one.corrected) for one in judged.systems]
-    assert found.audited == 120
-
-
 def test_functions_of_classes_take_scores(example: Any) -> None:
     """One engine answers; without an audit all scores are taken as right, as labels are."""
     given, rows, true = example
@@ -315,14 +307,6 @@ def test_a_condition_and_the_gate_must_both_hold(tmp_path: Path, example: Any, c
 
 def test_a_name_that_is_no_system_is_refused(judged: Any) -> None:
     refuses(InputError, "expected one of A, B, B - A, got 'B-A'; did you mean 'B - A'", lambda: judged["B-A"])
-
-
-def test_the_command_without_human_scores(tmp_path: Path, example: Any, capsys: Any) -> None:
-    (file, *_) = files(tmp_path, example)
-    assert main(["judge", file]) == 1
-    assert "Draw 100 rows at random" in capsys.readouterr().out
-    assert main(["judge", file, "--gate", "0.8"]) == 2
-    assert "--human" in capsys.readouterr().err
 
 
 def test_the_command_says_what_it_made_of_the_file(tmp_path: Path, capsys: Any) -> None:

