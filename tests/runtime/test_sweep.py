@@ -140,7 +140,7 @@ def test_progress_is_by_weight_and_in_shares() -> None:
     given = [Task(key=(name,), about=(name, 0), weight=weight, label=name) for name, weight in (("a", 3), ("b", 1))]
     with progress(lambda *what: told.append(what)), Sweep(IDENTITY) as sweep:
         sweep.run(drawn, given, what="things to draw")
-        assert told == [(0.0, 4, "2 things to draw"), (3, 4, "a"), (4, 4, "b")]
+        assert told == [(0.0, 1.0, "2 things to draw"), (0.75, 1.0, "a"), (1.0, 1.0, "b")]
         sweep.run(drawn, given, what="things to draw")
         assert len(told) == 3
         sweep.run(drawn, tasks("c", 2), share=(0.5, 1.0))

@@ -166,15 +166,10 @@ class Sweep:
 
     def reporter(self, share: tuple[float, float] = (0.0, 1.0)) -> Report:
         """Return where a part of the work reports to: its share of the whole."""
-        report, (low, high) = self._report, share
-
-        def told(done: float, total: float, label: str) -> None:
-            if report is not None and share == (0.0, 1.0):
-                report(done, total, label)
-            elif report is not None:
-                report(low + (high - low) * done / max(total, 1e-9), 1.0, label)
-
-        return told
+        (low, high), report = share, self._report
+        if report is None:
+            return lambda *_: None
+        return lambda done, total, label: report(low + (high - low) * done / max(total, 1e-9), 1.0, label)
 
 
 def _worked(work: Work[About], item: tuple[int, tuple[About, ...]]) -> tuple[int, Sequence[Record]]:
