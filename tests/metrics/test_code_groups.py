@@ -85,22 +85,18 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     """Joint cells of six columns of noise are one for each row, and would tell everything."""
     rng = rng_for(0, "wide group")
     wide = np.column_stack([rng.normal(size=(len(CODES), 6)), OTHER])
-    groups = {"wide": range(6)}
-    found = demele.evaluate(
-        demele.Codes(wide, groups=groups), demele.Factors(OTHER, kinds="categorical"), ["mig"], n_bootstrap=3
-    )
+    groups, known = {"wide": range(6)}, demele.Factors(OTHER, kinds="categorical")
+    found = demele.evaluate(demele.Codes(wide, groups=groups), known, ["mig"], n_bootstrap=3)
     information = found["mig"].matrix
     assert information.loc["wide"].max() < 0.1
     note = next(note for note in found["mig"].notes if note.code == "lower-bound")
     assert note.subject == ("wide",)
     assert "lower bound" in note.message
-    told = demele.metrics.mig(
-        demele.Codes(wide, groups={"wide": range(7)}), demele.Factors(OTHER, kinds="categorical")
-    ).matrix
+    told = demele.metrics.mig(demele.Codes(wide, groups={"wide": range(7)}), known).matrix
     assert 0.8 * np.log(4) < told.iloc[0, 0] <= np.log(4)
     for name, reason in (("jemmig", "joint entropies"), ("minimality", "entropies of codes"), ("snc", "joint counts")):
         with pytest.raises(NotEnoughData, match=reason):
-            getattr(demele.metrics, name)(demele.Codes(wide, groups=groups), demele.Factors(OTHER, kinds="categorical"))
+            getattr(demele.metrics, name)(demele.Codes(wide, groups=groups), known)
 
 
 def test_cross_fitted_groups_of_noise_score_about_zero() -> None:

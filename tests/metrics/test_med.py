@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.metrics.information.information_shares import best_codes, split_tables
-from tests.metrics.grid import CODES, FIRST, GRID, SECOND, value
+from tests.metrics.grid import CODES, FIRST, GRID, SECOND, scored, value
 from tests.oracles import information as oracle
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -107,9 +107,7 @@ def test_the_best_codes_of_many() -> None:
     rng = np.random.default_rng(4)
     codes = np.column_stack([rng.random((400, 30)), GRID, GRID.sum(axis=1), noisy(0.4, FIRST, rng)])
     for name in ("med_modularity", "med_compactness"):
-        score = demele.evaluate(codes, demele.Factors(GRID, kinds="categorical"), [name], options={name: {"top_k": 1}})[
-            name
-        ]
+        score = scored(name, codes, GRID, top_k=1)
         assert score.details["kept"] == [[30, 31], [30, 31]]
         assert score.value > 0.9
         assert score.value > value(name, codes, GRID, kinds="categorical") + 0.02
@@ -133,12 +131,7 @@ def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() ->
     factor = np.where(rng.random(6000) < 0.5, np.digitize(means[:, 0], [-0.5, 0, 0.5]), factor)
     std = np.full_like(means, 0.5)
     for bins, tolerance in ((20, 0.05), (60, 0.02)):
-        score = demele.metrics.minimality(
-            demele.Codes(means, std=std),
-            demele.Factors(factor, kinds="categorical"),
-            bins=bins,
-            relative_to="channel",
-        )
+        score = scored("minimality", demele.Codes(means, std=std), factor, bins=bins, relative_to="channel")
         held = float(score.matrix.to_numpy()[0, 0] / score.value)
         assert abs(held + math.log(0.5)) < tolerance
     known = demele.Factors(GRID, kinds="categorical")

@@ -111,12 +111,8 @@ def constructed(name: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
         "45 degrees": np.column_stack([factors.sum(axis=1), factors[:, 0] - factors[:, 1]]),
         "8 of noise": np.hstack([factors, rng.random((1_500, 8))]),
         # noise of 0.78 deviations of the factor; one more code of noise is continuous, one binary
-        "noisy": np.hstack(
-            [
-                factors + 0.225 * rng.normal(size=factors.shape),
-                rng.random((1_500, 1)),
-                rng.integers(0, 2, (1_500, 1)).astype(float),
-            ]
+        "noisy": np.column_stack(
+            [factors + 0.225 * rng.normal(size=factors.shape), rng.random((1_500, 1)), rng.integers(0, 2, (1_500, 1))]
         ),
     }[name], factors
 
@@ -185,9 +181,8 @@ def test_groups_are_shuffled_together(model: Any) -> None:
     own: dict[str, Any] = {"forest": {"n_trees": 5}, "boosting": {"n_trees": 50}, "lasso": {}}[model]
     own |= {"model": model, "importance": "permutation"}
     codes = np.column_stack([factors[:, 0], factors[:, 0] + 1e-3 * rng.random(400), factors[:, 1]])
-    together = demele.metrics.dci(
-        demele.Codes(codes, groups={"a": [0, 1], "b": [2]}), factors, **own
-    ).importance.to_numpy()
+    groups = {"a": [0, 1], "b": [2]}
+    together = demele.metrics.dci(demele.Codes(codes, groups=groups), factors, **own).importance.to_numpy()
     # The values of a shuffled group are independent of the truth: 1 - E(v - v')^2 / Var is -1, a loss of 2 from 1.
     assert_close(np.diag(together), [2.0, 2.0], {"rtol": 0, "atol": 0.35})
     singly = demele.metrics.dci(codes, factors, **own)

@@ -60,14 +60,11 @@ def test_blocks_of_other_lengths_are_laid_end_to_end() -> None:
 def test_blocks_of_one_row_are_as_none() -> None:
     rng = np.random.default_rng(0)
     codes, factors = rng.random((200, 2)), rng.random((200, 2))
-    options: dict[str, Any] = {"dci_lasso": {}}
-    plain = demele.evaluate(codes, factors, ["mig", "dci_lasso_modularity"], n_permutations=5, options=options)
-    alone = demele.evaluate(
-        codes,
-        demele.Factors(factors, blocks=np.arange(200)),
-        ["mig", "dci_lasso_modularity"],
-        n_permutations=5,
-        options=options,
+    alone, plain = (
+        demele.evaluate(
+            codes, demele.Factors(factors, blocks=blocks), ["mig", "dci_lasso_modularity"], n_permutations=5
+        )
+        for blocks in (np.arange(200), None)
     )
     for mine, theirs in zip(alone, plain, strict=True):
         assert_exact(mine.chance.values, theirs.chance.values)
@@ -88,11 +85,11 @@ def test_every_metric_sees_whole_blocks() -> None:
     # a factor that is constant in each block: some permutation of blocks is all that can be, and the codes tell it
     level = BLOCKS % 4
     codes = np.column_stack([level, np.arange(level.size) % 3]).astype(float)
-    by_block = demele.metrics.mig(
-        codes, demele.Factors(level, blocks=BLOCKS, kinds="categorical"), n_permutations=20
-    ).chance
-    by_row = demele.metrics.mig(codes, demele.Factors(level, kinds="categorical"), n_permutations=20).chance
-    assert by_block.mean > 10 * by_row.mean
+    by_block, by_row = (
+        demele.metrics.mig(codes, demele.Factors(level, blocks=one, kinds="categorical"), n_permutations=20).chance.mean
+        for one in (BLOCKS, None)
+    )
+    assert by_block > 10 * by_row
 
 
 @pytest.mark.parametrize(

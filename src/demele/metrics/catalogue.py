@@ -15,45 +15,41 @@ from demele.metrics.metric import Metric, as_metric
 # metrics, or another function, or something that a metric is only near to.
 
 
+def _by_other_name(*rows: tuple[str, str]) -> Mapping[str, str]:
+    return {name: meant for meant, names in rows for name in names.split()}
+
+
 _DCI = "'dci_boosting_{0}' (as in disentanglement_lib) or 'dci_forest_{0}'"
 #: What is meant here, by the plain forms of the names there.
-_MEANT = {
-    name: meant
-    for meant, names in (
-        ("'z_diff'", "beta_vae betavae z_diff"),
-        ("'z_min_variance'", "factor_vae factorvae z_min z_min_var"),
-        ("'z_max_variance'", "rf_vae rfvae z_max z_max_var"),
-        *((f"{name!r}", name) for name in ("mig", "sap", "irs", "modularity", "explicitness")),
-        (_DCI.format("modularity"), "dci disentanglement dci_disentanglement"),
-        (_DCI.format("compactness"), "completeness dci_completeness compactness"),
-        (_DCI.format("explicitness"), "informativeness dci_informativeness"),
-        ("'modularity' and 'explicitness'", "modularity_explicitness"),
-        ("'mig', 'sap', 'modularity' and those of 'dci_boosting'", "unified_scores"),
-    )
-    for name in names.split()
-}
+_MEANT = _by_other_name(
+    ("'z_diff'", "beta_vae betavae z_diff"),
+    ("'z_min_variance'", "factor_vae factorvae z_min z_min_var"),
+    ("'z_max_variance'", "rf_vae rfvae z_max z_max_var"),
+    *((f"{name!r}", name) for name in ("mig", "sap", "irs", "modularity", "explicitness")),
+    (_DCI.format("modularity"), "dci disentanglement dci_disentanglement"),
+    (_DCI.format("compactness"), "completeness dci_completeness compactness"),
+    (_DCI.format("explicitness"), "informativeness dci_informativeness"),
+    ("'modularity' and 'explicitness'", "modularity_explicitness"),
+    ("'mig', 'sap', 'modularity' and those of 'dci_boosting'", "unified_scores"),
+)
 #: What is no metric of factors and one array of codes, and the function here that computes it.
-_FUNCTIONS = {
-    name: meant
-    for meant, names in (
-        (
-            "probes.unsupervised_scores(codes)",
-            "unsupervised unsupervised_metrics gaussian_total_correlation gaussian_wasserstein_correlation "
-            "gaussian_wasserstein_correlation_norm mutual_info",
-        ),
-        ("probes.downstream(codes, factors)", "downstream downstream_task downstream_task_boosted_trees"),
-        ("probes.downstream(codes, factors, probe='logistic')", "downstream_task_logistic_regression"),
-        ("probes.reduced_downstream(codes, factors)", "reduced_downstream reduced_downstream_task"),
-        ("probes.strong_downstream(codes, factors)", "strong_downstream strong_downstream_task"),
-        ("probes.fairness(codes, factors)", "fairness"),
-        ("metrics.stochastic_scores(codes, codes_std)", "wsepin windin"),
-        ("metrics.subspace_scores(codes, factors, cyclic=[...])", "d_lsbd"),
-        ("metrics.subspace_scores(codes, factors)", "factorisation factorization"),
-        ("probes.udr([codes_a, codes_b, ...])", "udr"),
-        ("metrics.interpolatability(codes, attributes)", "smoothness monotonicity liad_interpolatability_bundle"),
-    )
-    for name in names.split()
-}
+_FUNCTIONS = _by_other_name(
+    (
+        "probes.unsupervised_scores(codes)",
+        "unsupervised unsupervised_metrics gaussian_total_correlation gaussian_wasserstein_correlation "
+        "gaussian_wasserstein_correlation_norm mutual_info",
+    ),
+    ("probes.downstream(codes, factors)", "downstream downstream_task downstream_task_boosted_trees"),
+    ("probes.downstream(codes, factors, probe='logistic')", "downstream_task_logistic_regression"),
+    ("probes.reduced_downstream(codes, factors)", "reduced_downstream reduced_downstream_task"),
+    ("probes.strong_downstream(codes, factors)", "strong_downstream strong_downstream_task"),
+    ("probes.fairness(codes, factors)", "fairness"),
+    ("metrics.stochastic_scores(codes, codes_std)", "wsepin windin"),
+    ("metrics.subspace_scores(codes, factors, cyclic=[...])", "d_lsbd"),
+    ("metrics.subspace_scores(codes, factors)", "factorisation factorization"),
+    ("probes.udr([codes_a, codes_b, ...])", "udr"),
+    ("metrics.interpolatability(codes, attributes)", "smoothness monotonicity liad_interpolatability_bundle"),
+)
 #: What the libraries put around a name.
 _AROUND = re.compile(r"^(compute_|metric_)*|(_sklearn|_validation|_train|_test|_score|_metric)*$")
 

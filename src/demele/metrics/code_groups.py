@@ -32,7 +32,7 @@ from demele.estimation.linear_recovery import (
 )
 from demele.estimation.univariate import unit_vectors
 from demele.metrics.data import Data, TableSettings, folds
-from demele.metrics.guards import ASK
+from demele.metrics.guards import ASK, listed
 from demele.metrics.metric import Metric
 from demele.metrics.source import (
     Draw,
@@ -350,10 +350,9 @@ class Grouped(InMemory):
         if not uncounted:
             return self._of_groups
         names = tuple(self.groups.names[place] for place in uncounted)
-        listed = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
         message = (
-            f"the information of {listed} is a lower bound, from boosted trees on rows that they have not seen: of "
-            f"{self.data.n:,} rows, joint cells of so many columns would hold fewer than {ROWS_PER_CELL} each"
+            f"the information of {listed(names, 5)} is a lower bound, from boosted trees on rows that they have not "
+            f"seen: of {self.data.n:,} rows, joint cells of so many columns would hold fewer than {ROWS_PER_CELL} each"
         )
         note = Note(code="lower-bound", message=message, subject=names)
         return replace(self._of_groups, notes=(*self._of_groups.notes, note))

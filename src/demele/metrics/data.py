@@ -33,16 +33,6 @@ FEWEST_FOR_OUTLIERS = 12
 CENTRAL = (0.005, 0.995)
 
 
-def outlying_from(n: int) -> float:
-    """Return the distance from the mean, in standard deviations, from which a value of so many rows is an outlier.
-
-    No value is farther than (n - 1) / sqrt(n), which is under 8 for fewer than 66 rows.
-    """
-    if n < FEWEST_FOR_OUTLIERS:
-        return OUTLYING
-    return min(OUTLYING, OUTLYING_SHARE * (n - 1) / math.sqrt(max(n, 1)))
-
-
 def _reaches_out(values: NDArray[Any], low: float, high: float) -> bool:
     """Whether the farthest value is an outlier; a chunk of rows at a time.
 
@@ -68,7 +58,9 @@ def _reaches_out(values: NDArray[Any], low: float, high: float) -> bool:
         total, squares, count = total + (n - count) * of_zero, squares + (n - count) * of_zero**2, n
     mean = total / count
     deviation = np.sqrt(max(squares / count - mean**2, 1e-300))
-    return bool(max(abs(end - mean) for end in ends) / deviation > outlying_from(count))
+    # no value is farther than (n - 1) / sqrt(n), which is under 8 for fewer than 66 rows
+    far = OUTLYING_SHARE * (count - 1) / math.sqrt(max(count, 1)) if count >= FEWEST_FOR_OUTLIERS else OUTLYING
+    return bool(max(abs(end - mean) for end in ends) / deviation > min(OUTLYING, far))
 
 
 def _clipped(values: NDArray[Any]) -> NDArray[Any]:

@@ -91,11 +91,11 @@ class TableScores:
             tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
             code, names = "crowded-bins", (*data.codes.names, *data.factors.names)
             what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
-            text = f"{what} the rows of {_listed([names[one] for one in crowded])} into few of the {rule.bins} "
+            text = f"{what} the rows of {listed([names[one] for one in crowded])} into few of the {rule.bins} "
             text += "equal-width bins; under equal-frequency bins"
             if not crowded:
-                listed = _listed([names[one] for one in tied])
-                code, text = "tied-codes", f"values of {listed} are tied; under bins that respect ties"
+                named = listed([names[one] for one in tied])
+                code, text = "tied-codes", f"values of {named} are tied; under bins that respect ties"
             if crowded or len(tied):
                 for name, before, after in self._moved(self.requests, binning=EqualFrequency(rule.bins)):
                     message = f"{text} it would be {after:.3f} instead of {before:.3f}"
@@ -176,8 +176,9 @@ def _sample(columns: NDArray[Any]) -> NDArray[np.float64]:
     return np.sort(np.asarray(columns[::step][:PROBE], dtype=np.float64), axis=0)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names."""
+    return ", ".join(map(repr, names[:most])) + ", ..." * (len(names) > most)
 
 
 def moved_by_outliers(value: float, without: float, outlying: tuple[str, ...]) -> tuple[Note, ...]:
@@ -185,7 +186,7 @@ def moved_by_outliers(value: float, without: float, outlying: tuple[str, ...]) -
     if not abs(without - value) > FRAGILE:
         return ()
     message = (
-        f"outliers of {_listed(outlying)} decide it: with these columns clipped to their central 99% it would be "
+        f"outliers of {listed(outlying)} decide it: with these columns clipped to their central 99% it would be "
         f"{without:.3f} instead of {value:.3f}"
     )
     return (Note(code="outliers", message=message, subject=outlying, severity="fragile"),)
@@ -200,16 +201,6 @@ def units_notes(value: float, standardised: float) -> tuple[Note, ...]:
         f"instead of {value:.3f}"
     )
     return (Note(code="raw-units", message=message, severity="fragile"),)
-
-
-def pruned_notes(value: float, without: float, names: tuple[str, ...], threshold: float) -> tuple[Note, ...]:
-    """Return a note on codes that vary, but too little in their own unit to vote."""
-    message = (
-        f"{len(names)} codes ({_listed(names)}) vary, but by less than prune_below={threshold:g} (their standard "
-        f"deviation, in their own unit), and do not vote; with them it would be {without:.3f} instead of {value:.3f}"
-    )
-    moved = abs(without - value) > FRAGILE
-    return (Note(code="pruned-codes", message=message, subject=names, severity="fragile" if moved else "warning"),)
 
 
 def few_rows_notes(guards: Guards, factors: Factors, options: Mapping[str, Any]) -> tuple[Note, ...]:

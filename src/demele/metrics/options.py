@@ -2,7 +2,7 @@
 
 import inspect
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_args, get_type_hints
@@ -278,21 +278,6 @@ class Run:
 
 #: Validates the keywords that were given.
 checked_run = checked(Run)
-
-
-def no_such_option(keyword: str, metrics: Mapping[str, Iterable[str]]) -> str:
-    """Say who takes a keyword that the function of some metrics does not take, or what it takes.
-
-    Parameters
-    ----------
-    metrics : mapping of name to their own options
-    """
-    names = ", ".join(metrics)
-    if keyword == "protocol":
-        return f"is an option of demele.evaluate: write demele.evaluate(codes, factors, {[*metrics]}, protocol=...)"
-    own = ", ".join(dict.fromkeys(option for options in metrics.values() for option in options))
-    told = f"its own options are {own}" if own else "it has no options of its own"
-    return f"{names} has no such option; {told}; every metric takes {', '.join(RunOptions.__annotations__)}"
 
 
 def check_blocks(run: Run, **beside: object) -> None:

@@ -32,6 +32,7 @@ class Protocol:
 
 DEFAULT_PROTOCOL = "review2022"
 _STUDY_ROWS = {"n_train": 10_000, "n_test": 5_000}
+_UNSCALED = {**_STUDY_ROWS, "report": "unscaled"}
 _QUANTILE_HISTOGRAM = {"estimator": "histogram", "bins": EqualFrequency(10), "correction": "miller-madow"}
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
@@ -70,22 +71,19 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                         "scaling": "standard",
                         "classifier": "multinomial",
                         "class_weight": None,
-                        **_STUDY_ROWS,
-                        "report": "unscaled",
+                        **_UNSCALED,
                     },
                     "z_diff": {
                         "bins": 20,
                         "units": "raw",
                         "batch_size": 64,
-                        **_STUDY_ROWS,
-                        "report": "unscaled",
+                        **_UNSCALED,
                     },
                     "z_min_variance": {
                         "bins": 20,
                         "prune_below": 0.05,
                         "batch_size": 64,
-                        **_STUDY_ROWS,
-                        "report": "unscaled",
+                        **_UNSCALED,
                     },
                     "irs": {
                         "bins": 20,

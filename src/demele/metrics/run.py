@@ -37,13 +37,14 @@ from demele.metrics.guards import (
     at_chance_notes,
     beside_level,
     few_rows_notes,
+    listed,
     many_codes,
     moved_by_outliers,
     noise_notes,
     unprobed_notes,
 )
 from demele.metrics.metric import MATRIX, SUMMED, Draws, Metric, Native, Outcome, Streams, applied, takes_rng
-from demele.metrics.options import RANDOM, Run, RunOptions, check_blocks, checked_run, no_such_option
+from demele.metrics.options import RANDOM, Run, RunOptions, check_blocks, checked_run
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from demele.metrics.request import Request, checked, resolved
 from demele.metrics.source import Draw, InMemory, Source, Subject, half_of_rows, intended_codes
@@ -160,49 +161,44 @@ def fitted(
             finished[name].setdefault(task.variant, []).append(result)
     if report is not None:
         report(len(tasks), len(tasks), "")
-    return {one.name: _collected(one, finished[one.name], outlying, data, guards=guards) for one in requests}
-
-
-def _collected(
-    request: Request, own: dict[Variant, list[TaskResult]], outlying: tuple[str, ...], data: Data, *, guards: bool
-) -> Outcome | str:
-    """Return the outcome of a metric: the mean of its repeats, its draws and what they say; or why it has none."""
-    draws: dict[str, Draws] = {}
-    errors = {variant: one.error for variant, results in own.items() for one in results if one.error is not None}
-    if "repeat" in errors:
-        return str(errors["repeat"])
-    for variant, results in own.items():
-        natives = [result.natives[request.name] for result in results if result.error is None]
-        if natives and len(natives) >= 0.9 * len(results):
-            failed = tuple(index for index, result in enumerate(results) if result.error is not None)
-            draws[variant] = Draws.of(natives, failed)
-    first, repeats = own["repeat"][0].natives[request.name], draws["repeat"]
-    native = first if repeats.n == 1 else repeats.mean(first)
-    notes = request.notes + tuple(
-        Note(
-            code=f"failed-{variant}",
-            message=f"some of the {_WORDS[variant]} could not be computed{NO_LEVEL * (variant not in draws)}: {error}",
-            severity="warning",
+    found: dict[str, Outcome | str] = {}
+    for request in requests:
+        own = finished[request.name]
+        collected: dict[str, Draws] = {}
+        errors = {variant: one.error for variant, ran in own.items() for one in ran if one.error is not None}
+        if "repeat" in errors:
+            found[request.name] = str(errors["repeat"])
+            continue
+        for variant, ran in own.items():
+            natives = [one.natives[request.name] for one in ran if one.error is None]
+            if natives and len(natives) >= 0.9 * len(ran):
+                failed = tuple(index for index, one in enumerate(ran) if one.error is not None)
+                collected[variant] = Draws.of(natives, failed)
+        first, repeats = own["repeat"][0].natives[request.name], collected["repeat"]
+        native = first if repeats.n == 1 else repeats.mean(first)
+        notes = request.notes
+        for variant, error in errors.items():
+            problem = f"some of the {_WORDS[variant]} could not be computed{NO_LEVEL * (variant not in collected)}"
+            notes += (Note(code=f"failed-{variant}", message=f"{problem}: {error}", severity="warning"),)
+        if guards:
+            notes += few_rows_notes(request.metric.guards, data.factors, request.options)
+            if "winsorised" in collected:
+                clipped = float(collected["winsorised"].value[0])
+                notes += moved_by_outliers(float(native.value), clipped, outlying)
+            notes += first.chance_notes
+            shuffled = collected.get("permutation", collected.get("shuffled"))
+            if shuffled is not None:
+                notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
+        found[request.name] = Outcome(
+            native=native,
+            repeats=repeats if repeats.n > 1 else None,
+            resamples=collected.get("half"),
+            halves=collected.get("half"),
+            permutations=collected.get("permutation"),
+            seconds=sum(one.seconds for one in own["repeat"]),
+            notes=notes,
         )
-        for variant, error in errors.items()
-    )
-    if guards:
-        notes += few_rows_notes(request.metric.guards, data.factors, request.options)
-        if "winsorised" in draws:
-            notes += moved_by_outliers(float(native.value), float(draws["winsorised"].value[0]), outlying)
-        notes += first.chance_notes
-        shuffled = draws.get("permutation", draws.get("shuffled"))
-        if shuffled is not None:
-            notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
-    return Outcome(
-        native=native,
-        repeats=repeats if repeats.n > 1 else None,
-        resamples=draws.get("half"),
-        halves=draws.get("half"),
-        permutations=draws.get("permutation"),
-        seconds=sum(result.seconds for result in own["repeat"]),
-        notes=notes,
-    )
+    return found
 
 
 def run_task(task: Task, data: Data) -> TaskResult:
@@ -474,7 +470,14 @@ def scored(metrics: Sequence[Metric], codes: object, factors: object, given: Map
     run = {keyword: given[keyword] for keyword in given if keyword not in table}
     for keyword in run:
         if keyword not in RunOptions.__annotations__:
-            raise InputTypeError(keyword, no_such_option(keyword, {one.name: one.option_table for one in metrics}))
+            names = [one.name for one in metrics]
+            if keyword == "protocol":
+                call = f"demele.evaluate(codes, factors, {names}, protocol=...)"
+                raise InputTypeError(keyword, f"is an option of demele.evaluate: write {call}")
+            own = ", ".join(dict.fromkeys(option for one in metrics for option in one.options))
+            told = f"its own options are {own}" if own else "it has no options of its own"
+            problem = f"{', '.join(names)} has no such option; {told}"
+            raise InputTypeError(keyword, f"{problem}; every metric takes {', '.join(RunOptions.__annotations__)}")
     options = {keyword: given[keyword] for keyword in given if keyword not in run}
     if known.reg_dim is not None and "reg_dim" in table:
         options.setdefault("reg_dim", known.reg_dim)
@@ -597,8 +600,16 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
     constant: Collection[str] = {name for name, still in zip(names, subject.codes.constant, strict=True) if still}
     if native.per_factor is not None:
         own, names, constant = native.per_factor, subject.varying.names, ()
-    if own is not None and np.isnan(own).any():
-        notes += (_undefined(request, native, own, names, constant),)
+    if own is not None and np.isnan(own).any():  # of factors that vary, or codes; and codes that do not vary
+        missing = tuple(name for name, one in zip(names, own, strict=True) if np.isnan(one))
+        still = tuple(name for name in missing if name in constant)
+        others = tuple(name for name in missing if name not in constant)
+        reasons = [f"{listed(others, 5)}: {request.metric.undefined}"] if others else []
+        if still:
+            reasons.append(f"{listed(still, 5)}: {'it is' if len(still) == 1 else 'they are'} constant")
+        message = f"not defined for {'; nor for '.join(reasons)}"
+        severity: Severity = "warning" if np.isnan(value) else "info"
+        notes += (Note(code="undefined-value", message=message, subject=missing, severity=severity),)
     chance, shuffled = None, outcome.permutations
     if shuffled is not None:
         best, own = (
@@ -607,7 +618,25 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
         )
         values = tuple(shuffled.value.tolist())
         chance = Chance(values, value, best >= 1, best=best, failed=len(shuffled.failed), native=own)
-        notes += _of_chance(chance, request.metric.undefined)
+        asked = len(chance.values) + chance.failed
+        without, shuffles = round(chance.undefined_share * asked), plural(asked, "shuffle", "shuffles")
+        if chance.undefined_share > MOST_UNDEFINED:
+            message = f"chance is not known: {without} of {shuffles} have no score"
+            if without > chance.failed:
+                message += "; with the rows shuffled codes tell nothing, and nothing is left to score "
+                message += f"({request.metric.undefined})"
+            notes += (Note(code="undefined-chance", message=message, severity="warning"),)
+        else:
+            notes += chance.notes
+            if without:
+                they = "has no score: it is" if without == 1 else "have no score: they are"
+                message = f"{without} of {shuffles} {they} left out of the level of chance, and "
+                message += f"{'counts' if without == 1 else 'count'} as at least as good for the p-value"
+                notes += (Note(code="undefined-shuffles", message=message),)
+            if asked < FEW_SHUFFLES:
+                few = f"{plural(asked, 'shuffle is', 'shuffles are')} few for a p-value"
+                message = f"{few}: it cannot fall below 1/{asked + 1} = {1 / (asked + 1):.3f}"
+                notes += (Note(code="few-shuffles", message=message),)
     if 0 < run.n_bootstrap * (1 - run.level) < 2:
         message = (
             f"{run.n_bootstrap} resamples are few for a {100 * run.level:g}% interval: "
@@ -661,46 +690,6 @@ def facts_of(metric: Metric) -> MetricFacts:
 def keys_of(references: tuple[str, ...]) -> tuple[str, ...]:
     """Return the keys of works."""
     return tuple(entry.key for entry in referenced(references))
-
-
-def _of_chance(chance: Chance, undefined: str) -> tuple[Note, ...]:
-    """Return notes on the chance level: missing, with its shuffles, or too few for a small p-value."""
-    drawn = len(chance.values) + chance.failed
-    without = round(chance.undefined_share * drawn)
-    if chance.undefined_share > MOST_UNDEFINED:
-        message = f"chance is not known: {without} of {plural(drawn, 'shuffle', 'shuffles')} have no score"
-        if without > chance.failed:
-            message += f"; with the rows shuffled codes tell nothing, and nothing is left to score ({undefined})"
-        return (Note(code="undefined-chance", message=message, severity="warning"),)
-    notes = chance.notes
-    if without:
-        they = "has no score: it is" if without == 1 else "have no score: they are"
-        counted = "counts" if without == 1 else "count"
-        message = f"{without} of {plural(drawn, 'shuffle', 'shuffles')} {they} left out of the level of chance, and "
-        message += f"{counted} as at least as good for the p-value"
-        notes += (Note(code="undefined-shuffles", message=message),)
-    if drawn < FEW_SHUFFLES:
-        shuffles = plural(drawn, "shuffle is", "shuffles are")
-        message = f"{shuffles} few for a p-value: it cannot fall below 1/{drawn + 1} = {1 / (drawn + 1):.3f}"
-        notes += (Note(code="few-shuffles", message=message),)
-    return notes
-
-
-def _undefined(request: Request, native: Native, own: Floats, names: Sequence[str], constant: Collection[str]) -> Note:
-    """Name the varying factors, or codes, without a per-factor value, and the codes that do not vary."""
-    missing = tuple(name for name, value in zip(names, own, strict=True) if np.isnan(value))
-    severity: Severity = "warning" if np.isnan(native.value) else "info"
-    still = tuple(name for name in missing if name in constant)
-    others = tuple(name for name in missing if name not in constant)
-    reasons = [] if not others else [f"{_listed(others)}: {request.metric.undefined}"]
-    if still:
-        reasons.append(f"{_listed(still)}: {'it is' if len(still) == 1 else 'they are'} constant")
-    message = f"not defined for {'; nor for '.join(reasons)}"
-    return Note(code="undefined-value", message=message, subject=missing, severity=severity)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _signature(found: Found, request: Request, subject: Subject, protocol: str) -> Signature:

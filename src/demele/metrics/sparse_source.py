@@ -251,7 +251,11 @@ def squared_correlation_block(codes: SparseCodes, factors: Sequence[Factor], blo
     of_complete = next((moments(factor) for factor in factors if factor.complete), None)
     found = np.zeros((size, len(factors)))
     for index, factor in enumerate(factors):
-        centred, height = _centred(factor)
+        known = factor.annotated()  # minus the mean, 0 where it is not annotated, in a unit of its own
+        values_of = np.where(known, np.asarray(factor.values, dtype=np.float64), 0.0)
+        share = np.where(known, (values_of - factor.low) / (factor.high - factor.low), 0.0)
+        centred = np.where(known, share - share.sum() / factor.n_annotated, 0.0)
+        height = float(np.square(centred).sum())
         mean, deviation, spread = of_complete if of_complete is not None and factor.complete else moments(factor)
         at_nonzeros = centred[rows]
         # of the zeros: their codes are all -mean away from the mean. A running sum adds up as bincount does, so that a
@@ -262,15 +266,6 @@ def squared_correlation_block(codes: SparseCodes, factors: Sequence[Factor], blo
         with np.errstate(divide="ignore", invalid="ignore"):
             found[:, index] = np.where(varies, np.minimum(np.square(shared) / (spread * height), 1.0), 0.0)
     return found
-
-
-def _centred(factor: Factor) -> tuple[NDArray[np.float64], float]:
-    """Return a continuous factor minus its mean, 0 where it is not annotated, in a unit of its own; and its squares."""
-    known = factor.annotated()
-    values = np.where(known, np.asarray(factor.values, dtype=np.float64), 0.0)
-    share = np.where(known, (values - factor.low) / (factor.high - factor.low), 0.0)
-    centred = np.where(known, share - share.sum() / factor.n_annotated, 0.0)
-    return centred, float(np.square(centred).sum())
 
 
 #: Codes whose score with shuffled factors stands for that of all.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.kinds import Amount, Count, Several
-from demele.core.uncertainty import Note
+from demele.core.uncertainty import Note, Severity
 from demele.estimation.groups import (
     Units,
     complement_groups,
@@ -18,7 +18,7 @@ from demele.estimation.groups import (
     z_min_votes,
 )
 from demele.metrics.data import Data, above
-from demele.metrics.guards import pruned_notes, units_notes
+from demele.metrics.guards import FRAGILE, listed, units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions
 
@@ -210,7 +210,12 @@ def z_min_variance(
     if alive.any():
         whole = float(above(accuracy_without(np.zeros(d, dtype=bool)), 1 / m, report))
         names = tuple(name for name, below in zip(data.codes.names, alive, strict=True) if below)
-        notes = pruned_notes(float(value), whole, names, prune_below)
+        message = (
+            f"{len(names)} codes ({listed(names)}) vary, but by less than prune_below={prune_below:g} (their standard "
+            f"deviation, in their own unit), and do not vote; with them it would be {whole:.3f} instead of {value:.3f}"
+        )
+        severity: Severity = "fragile" if abs(whole - float(value)) > FRAGILE else "warning"
+        notes = (Note(code="pruned-codes", message=message, subject=names, severity=severity),)
     return Native(value=value, details={"accuracy": accuracy}, notes=notes)
 
 

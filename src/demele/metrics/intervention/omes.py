@@ -20,7 +20,7 @@ from demele.estimation.cells import (
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins
 from demele.metrics.data import Data
-from demele.metrics.guards import FRAGILE
+from demele.metrics.guards import FRAGILE, listed
 from demele.metrics.metric import Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions, as_binning
 
@@ -183,8 +183,7 @@ def omes(
     message = f"rows that agree with another on all factors but one ({found.n} rows): {shares}"
     thin = [name for name, rows, cells in zip(names, found.rows, found.cells, strict=True) if rows - cells < FEW_FREE]
     if thin:
-        listed = ", ".join(map(repr, thin[:3])) + (", ..." if len(thin) > 3 else "")
-        message += f"; few for the effect of {listed}: use fewer bins, fewer factors or more rows"
+        message += f"; few for the effect of {listed(thin)}: use fewer bins, fewer factors or more rows"
     notes = [Note(code="usable-rows", message=message, severity="fragile" if thin else "info")]
     # what perfect codes would score, where factors still vary inside their bins
     left = np.array([0.0 if one is None else 1.0 / max(one.n_bins, 1) ** 2 for one in sizes])

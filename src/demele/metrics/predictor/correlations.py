@@ -322,43 +322,33 @@ def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int |
     if len(rows) < data.n:
         codes = codes[rows]
     factors = data.factors.columns
-    if cross_fit is None:
+    # all factors together, or each by itself
+    blocks = [factors] if all(factor.kind == "continuous" for factor in factors) else [(one,) for one in factors]
+    if cross_fit is None:  # the correlations of classes follow from their means: indicators need not be made
         basis = Basis.of(codes)
-        if all(factor.kind == "continuous" for factor in factors):
-            return _filled(canonical_correlations(basis, Basis.of(_numbers(factors, rows))), len(factors))
-        # the indicators of classes need not be made: their correlations follow from the means of the classes
-        return np.array(
-            [
-                largest_with_classes(basis, factor.values[rows], len(factor.levels))
-                if factor.categorical
-                else _filled(canonical_correlations(basis, Basis.of(_numbers([factor], rows))), 1)[0]
-                for factor in factors
-            ]
+        found = (
+            np.array([largest_with_classes(basis, own[0].values[rows], len(own[0].levels))])
+            if own[0].categorical
+            else _filled(canonical_correlations(basis, Basis.of(_numbers(own, rows))), len(own))
+            for own in blocks
         )
-    blocks = _blocks(factors, rows)
+        return np.concatenate(list(found))
+    columns = [_numbers(own, rows) for own in blocks]
+    for place, own in enumerate(blocks):
+        if own[0].categorical:
+            columns[place] = (columns[place] == np.arange(1, len(own[0].levels))).astype(np.float64)
     total = np.zeros(data.factors.m)
     for train, test in folds(len(rows), cross_fit):
         parts = []
-        for block, n in blocks:
+        for own, block in zip(blocks, columns, strict=True):
             _, of_codes, of_block = canonical(Basis.of(codes[train]), Basis.of(block[train]))
-            parts.append(_filled(correlation_of_pairs(codes[test] @ of_codes, block[test] @ of_block), n))
+            parts.append(_filled(correlation_of_pairs(codes[test] @ of_codes, block[test] @ of_block), len(own)))
         total += len(test) * np.concatenate(parts)
     return total / len(rows)
 
 
 def _numbers(factors: Sequence[Factor], rows: NDArray[np.intp]) -> Floats:
     return np.column_stack([factor.coordinates[rows] for factor in factors]).astype(np.float64)
-
-
-def _blocks(factors: tuple[Factor, ...], rows: NDArray[np.intp]) -> list[tuple[Floats, int]]:
-    """Return columns that are correlated together, and how many canonical correlations count of each."""
-    if all(factor.kind == "continuous" for factor in factors):
-        return [(_numbers(factors, rows), len(factors))]
-    columns = [(factor, _numbers([factor], rows)) for factor in factors]
-    return [
-        ((own == np.arange(1, len(one.levels))).astype(np.float64) if one.categorical else own, 1)
-        for one, own in columns
-    ]
 
 
 def _filled(found: Floats, n: int) -> Floats:

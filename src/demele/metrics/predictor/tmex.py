@@ -116,26 +116,6 @@ ROWS_PER_COLUMN = 2
 MATRIX_OF = "whether a code depends on a factor, given the others, by the tests"
 
 
-def _of_groups(p: Floats, data: Data) -> Floats:
-    """Return p-values of groups: one depends on a factor if any of its columns does (Bonferroni over those that vary).
-
-    Valid however the columns of a group come along with one another.
-    """
-    varies = np.asarray(~data.codes.constant, dtype=np.float64)
-    tests = np.maximum(data.summed_by_code(varies), 1.0)
-    smallest = np.stack([p[data.columns_of([code])].min(axis=0) for code in range(data.n_codes)])
-    found: Floats = np.minimum(smallest * tests[:, None], 1.0)
-    return found
-
-
-def best_pairs(depends: NDArray[np.bool_], p: Floats) -> NDArray[np.bool_]:
-    """Return the one-to-one graph that differs least from what was found; of equal ones, by the smaller p-values."""
-    pairs = matched(depends + 1e-3 * (1.0 - p) / (1 + min(p.shape)))
-    graph = np.zeros(p.shape, dtype=np.bool_)
-    graph[pairs[pairs >= 0], np.flatnonzero(pairs >= 0)] = True
-    return graph
-
-
 @Metric(
     title="T-MEX",
     family="predictor",
@@ -240,9 +220,15 @@ def tmex(
         halves = np.sort(order[: taken.n // 2]), np.sort(order[taken.n // 2 :])
         statistics.append(projected_covariances(codes, columns, *halves))
     p: Floats = ndtr(-np.mean(statistics, axis=0))
-    p = p if data.groups is None else _of_groups(p, taken)
+    if data.groups is not None:  # any of the columns depends: Bonferroni over those that vary, however they come along
+        tests = np.maximum(data.summed_by_code(np.asarray(~taken.codes.constant, dtype=np.float64)), 1.0)
+        smallest = np.stack([p[data.columns_of([code])].min(axis=0) for code in range(data.n_codes)])
+        p = np.minimum(smallest * tests[:, None], 1.0)
     depends = holm(p.ravel(), alpha).reshape(p.shape)
-    graph = best_pairs(depends, p) if intended is None else np.asarray(intended, dtype=np.bool_)
+    graph = np.asarray(np.zeros(p.shape) if intended is None else intended, dtype=np.bool_)
+    if intended is None:  # the one-to-one graph that differs least; of equal ones, by the smaller p-values
+        pairs = matched(depends + 1e-3 * (1.0 - p) / (1 + min(p.shape)))
+        graph[pairs[pairs >= 0], np.flatnonzero(pairs >= 0)] = True
     wrong = depends != graph
     per_code = 1.0 - wrong.mean(axis=1)
     notes: tuple[Note, ...] = ()
