@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats
 from demele.core.seeds import rng_for
 from demele.estimation.counts import JointCounts
+from demele.estimation.linear_recovery import mid_ranks
 
 #: Probability, at most, with which codes that tell nothing are taken to tell something.
 LEVEL = 1e-3
@@ -212,7 +213,7 @@ def _by_annotation(
 def _factor_features(values: NDArray[Any], categorical: bool) -> _FactorFeatures:
     n = len(values)
     if not categorical:
-        waves = _waves(_positions(np.asarray(values, dtype=np.float64))[0])
+        waves = _waves(_positions(values[:, None])[0])
         return _FactorFeatures(_unit(waves), np.full(WAVES, float(n)), np.zeros((WAVES, n), dtype=bool))
     _, level = np.unique(values, return_inverse=True)
     sizes = np.bincount(level)
@@ -223,27 +224,19 @@ def _factor_features(values: NDArray[Any], categorical: bool) -> _FactorFeatures
 def _code_features(block: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the waves (waves, codes, rows) of codes, how many rows leave each one's commonest value, and which."""
     n, d = block.shape
-    positions, off = np.empty((d, n)), np.ones((d, n), dtype=bool)
-    away = np.empty(d)
-    for index in range(d):
-        positions[index], commonest, count = _positions(block[:, index])
-        away[index] = n - count
-        if count > 1:
-            off[index] = block[:, index] != commonest
-    return _unit(_waves(positions)), away, off
+    off, away = np.ones((d, n), dtype=bool), np.empty(d)
+    for index, column in enumerate(block.T):
+        values, counts = np.unique(column, return_counts=True)
+        most = counts.argmax()
+        away[index] = n - counts[most]
+        if counts[most] > 1:
+            off[index] = column != values[most]
+    return _unit(_waves(_positions(block))), away, off
 
 
-def _positions(column: Floats) -> tuple[Floats, float, int]:
-    """Return the middle ranks of a column as shares, its commonest value, and how often that occurs."""
-    n = len(column)
-    order = np.argsort(column, kind="stable")
-    ordered = column[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    sizes = np.diff(np.append(starts, n))
-    positions = np.empty(n)
-    positions[order] = np.repeat((starts + sizes / 2) / n, sizes)
-    most = int(sizes.argmax())
-    return positions, float(ordered[starts[most]]), int(sizes[most])
+def _positions(columns: NDArray[Any]) -> Floats:
+    """Return the middle ranks of columns (n, d) as shares, (d, n)."""
+    return ((mid_ranks(np.asarray(columns, dtype=np.float64)) - 0.5) / len(columns)).T
 
 
 def _middles(counts: Floats) -> Floats:
@@ -269,8 +262,8 @@ def _near(codes: NDArray[Any], factors: Sequence[tuple[NDArray[Any], bool]]) -> 
     """Whether rows with similar codes have similar factors, far more often than with permuted factors."""
     from scipy.sparse import csr_array
 
-    n, d = codes.shape
-    positions = np.column_stack([_positions(np.asarray(codes[:, index], dtype=np.float64))[0] for index in range(d)])
+    n = len(codes)
+    positions = np.ascontiguousarray(_positions(codes).T)
     square = np.einsum("ij,ij->i", positions, positions)
     distance = square[:, None] + square - 2 * positions @ positions.T
     np.fill_diagonal(distance, np.inf)
@@ -289,7 +282,7 @@ def _near(codes: NDArray[Any], factors: Sequence[tuple[NDArray[Any], bool]]) -> 
         else:
             known = ~np.isnan(values)
             waves = np.zeros((2, n))
-            waves[:, known] = _waves(_positions(np.asarray(values[known], dtype=np.float64))[0])[:2] * np.sqrt(2)
+            waves[:, known] = _waves(_positions(values[known, None])[0])[:2] * np.sqrt(2)
             features.append(waves)
     stacked = np.concatenate(features).T
     stacked = stacked - stacked.mean(axis=0)

@@ -457,13 +457,12 @@ class UnitCodes:
     """Codes as vectors of mean 0 and length 1; those of a constant code are 0."""
 
     vectors: Floats
-    n: int
 
     @classmethod
     def of(cls, codes: Floats, *, ranks: bool = False) -> "UnitCodes":
         """Bring codes (n_samples, n_codes), or their mid-ranks, to mean 0 and length 1."""
         vectors, _ = unit_vectors(mid_ranks(codes) if ranks else codes, CONSTANT)
-        return cls(vectors, len(codes))
+        return cls(vectors)
 
     def with_values(self, values: Floats, *, ranks: bool = False) -> Floats:
         """Return the correlations with columns of numbers (n_samples, n_columns): (n_codes, n_columns), signed."""
