@@ -191,7 +191,7 @@ def test_objective_is_the_log_joint(
 ) -> None:
     exact = Exact(n, answers, priors(*right_other, k), np.array(of_class), features, model, 0.8)
     table = table_of(answers, n, k)
-    part = Answers(table.responses(), priors(*right_other, k), table.n_annotators)
+    part = Answers(table, priors(*right_other, k))
     extra: Any = None
     if features is not None and model == "counts":
         extra = CountFeatures(csr_array(features.astype(float)), 0.8, k)
@@ -231,7 +231,7 @@ def crowd() -> Consensus:
 def test_result_is_put_together_of_the_chains(crowd: Consensus) -> None:
     _, answers = simulated(1, 200, CROWD)
     table = Annotations.from_matrix(answers)
-    part = Answers(table.responses(), priors(2.0, 0.5, 3), 5)
+    part = Answers(table, priors(2.0, 0.5, 3))
     streams = [rng_for(4, "consensus", "chain", index) for index in range(3)]
     chains = [run_chain(part, None, table.votes(), np.ones(3), n_warmup=60, n_samples=200, rng=rng) for rng in streams]
     assert_close(crowd.probabilities, np.mean([chain.probabilities for chain in chains], axis=0), ROUNDING)

@@ -212,8 +212,14 @@ def select_varied(table: Floats, n: int, *, seed: int = 0, threshold: float = NE
     array([4, 0, 6, 2])
     """
     kept = apart(table, threshold)
-    first = int(rng_for(seed, "select_varied", "first").integers(kept.size))
-    return kept[_spread(table[kept], min(n, kept.size), first)]
+    columns = [column for column in table[kept].T if not np.isnan(column).all()]
+    chosen = [int(rng_for(seed, "select_varied", "first").integers(kept.size))]
+    while len(chosen) < min(n, kept.size):
+        rows = np.setdiff1d(np.arange(kept.size), chosen)
+        variance, gaps = np.sum([_with_each(column[chosen], column[rows]) for column in columns], axis=0)
+        score = _scaled(variance) - _scaled(gaps) if len(chosen) > 1 else variance
+        chosen.append(int(rows[np.argmax(score)]))
+    return kept[chosen]
 
 
 def apart(table: Floats, threshold: float = NEAR) -> NDArray[np.intp]:
@@ -229,21 +235,6 @@ def apart(table: Floats, threshold: float = NEAR) -> NDArray[np.intp]:
         if not (squares < threshold * count).any():
             kept.append(row)
     return np.array(kept, dtype=np.intp)
-
-
-def _spread(table: Floats, wanted: int, first: int) -> NDArray[np.intp]:
-    """Choose row after row; see :func:`select_varied`."""
-    columns = table[:, ~np.isnan(table).all(axis=0)].T
-    chosen, left = [first], np.ones(len(table), dtype=bool)
-    left[first] = False
-    while len(chosen) < wanted:
-        rows = np.flatnonzero(left)
-        variance, gaps = np.sum([_with_each(column[chosen], column[rows]) for column in columns], axis=0)
-        score = _scaled(variance) - _scaled(gaps) if len(chosen) > 1 else variance
-        best = int(rows[np.argmax(score)])
-        chosen.append(best)
-        left[best] = False
-    return np.array(chosen, dtype=np.intp)
 
 
 def _scaled(values: Floats) -> Floats:

@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
-class Responses:
-    """Sparse ``counts`` of shape (n_items, n_columns); column c is annotator ``who[c]`` answering ``what[c]``."""
-
-    counts: Any
-    who: Rows
-    what: Rows
-
-
 def _kind(names: tuple[int | str, ...]) -> Any:
     return np.int64 if names and isinstance(names[0], int) else object
 
@@ -297,15 +288,15 @@ class Annotations:
         of_answers = None if weights is None else weights[self.annotator]
         return np.bincount(cells, of_answers, self.n_items * self.k).reshape(self.n_items, self.k)
 
-    def responses(self) -> "Responses":
-        """Return the answers as counts of items against the distinct pairs (annotator, answer)."""
+    def responses(self) -> tuple[Any, Rows, Rows]:
+        """Return sparse counts (n_items, n_columns), who and what: column c is annotator who[c] answering what[c]."""
         from scipy.sparse import csr_array
 
         pairs, column = np.unique(self.annotator.astype(np.int64) * self.k + self.answer, return_inverse=True)
         ones = np.ones(self.n_answers)
         # Summing duplicates: an annotator who gave the same answer twice counts twice.
         counts = csr_array((ones, (self.item, column)), shape=(self.n_items, pairs.size))
-        return Responses(counts, (pairs // self.k).astype(np.intp), (pairs % self.k).astype(np.intp))
+        return counts, (pairs // self.k).astype(np.intp), (pairs % self.k).astype(np.intp)
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per answer: item, annotator, answer."""

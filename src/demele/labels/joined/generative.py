@@ -33,7 +33,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import as_column
 from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
-from demele.labels.joined.annotations import Annotations, Responses, read_annotations
+from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.voting import Consensus, Profiles, of_items, unlike_majority_note, vote_shares
 from demele.noise.transition import digest
 from demele.runtime.work import ordered
@@ -204,14 +204,14 @@ class Answers(_Entries):
     them.
     """
 
-    def __init__(self, responses: Responses, prior: Floats, n_annotators: int) -> None:
+    def __init__(self, table: Annotations, prior: Floats) -> None:
         k = len(prior)
-        super().__init__(responses.counts, k)
-        self.who, self.what = responses.who, responses.what
+        counts, self.who, self.what = table.responses()
+        super().__init__(counts, k)
         self.prior = prior
         self.of_column = np.ascontiguousarray(prior[:, self.what].T)  # (n_columns, K)
         self.first = np.flatnonzero(np.diff(self.who, prepend=-1))  # columns come annotator by annotator
-        seen = np.zeros((n_annotators, k), dtype=bool)
+        seen = np.zeros((table.n_annotators, k), dtype=bool)
         seen[self.who, self.what] = True
         own = np.diag(prior)
         self.unseen_right = np.where(seen, 0.0, own)
@@ -604,7 +604,7 @@ def bayesian_consensus(
     model, own_digest, constant = (None, "", None) if read is None else read
     prior = np.full((table.k, table.k), prior_other)
     np.fill_diagonal(prior, prior_right)
-    answers = Answers(table.responses(), prior, table.n_annotators)
+    answers = Answers(table, prior)
     votes = table.votes()
 
     def chain(index: int) -> Chain:

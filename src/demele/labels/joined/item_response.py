@@ -27,15 +27,15 @@ class AnswerCounts:
     """
 
     def __init__(self, table: Annotations) -> None:
-        found = table.responses()
+        counts, self.who, self.what = table.responses()
         self.answered = np.unique(table.item).astype(np.intp)
         self.votes = vote_shares(table)[self.answered].T
-        kept = found.counts if self.answered.size == table.n_items else found.counts[self.answered]
+        kept = counts if self.answered.size == table.n_items else counts[self.answered]
         self.responses, self.transposed = kept.tocsr(), kept.T.tocsr()
-        self.who, self.what, self.k = found.who, found.what, table.k
+        self.k = table.k
         # Columns come sorted by annotator, and everybody has at least one.
-        self.first = np.searchsorted(found.who, np.arange(table.n_annotators)).astype(np.intp)
-        self.n_own = np.bincount(found.who, minlength=table.n_annotators).astype(np.float64)
+        self.first = np.searchsorted(self.who, np.arange(table.n_annotators)).astype(np.intp)
+        self.n_own = np.bincount(self.who, minlength=table.n_annotators).astype(np.float64)
 
 
 def posterior(answers: AnswerCounts, proportions: Floats, log_profiles: Floats) -> tuple[Floats, float]:

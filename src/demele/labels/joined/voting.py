@@ -500,16 +500,11 @@ def majority_vote(
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
     if weights is not None:
         met["weights"] = digest(trust)
-    responses = table.responses()
+    counts, who, what = table.responses()
     return Consensus(
         **of_items(table, shares, seed),
         proportions=shares.mean(axis=0),
-        profiles=Profiles(
-            who=responses.who,
-            what=responses.what,
-            counts=np.asarray(responses.counts.T @ shares),
-            smoothing=np.zeros((table.k, table.k)),
-        ),
+        profiles=Profiles(who=who, what=what, counts=counts.T @ shares, smoothing=np.zeros((table.k, table.k))),
         method="majority" if weights is None else "weighted majority",
         signature=Signature("majority_vote", arguments, {**met, "demele": __version__}),
         notes=table.remarks()
