@@ -103,7 +103,7 @@ def test_a_stratum_that_was_audited_whole_leaves_the_interval_of_the_other() -> 
             "row 1 is 1 in one, 0 in",
         ),
         (Audit([1], [1], design="uniform"), Audit([2], ["a"], design="uniform"), [2], "labels: "),
-        (Audit([1], [1], design="uniform"), 3, [2], "expected an Audit, got int"),
+        (Audit([1], [1], design="uniform"), 3, [2], "expected demele's Audit, got int"),
     ],
 )
 def test_what_cannot_be_joined(first: Any, second: Any, within: Any, message: str) -> None:

@@ -44,7 +44,7 @@ def test_no_rows() -> None:
         ([3, 5, 3, 5, 5], "each row once, got row 3 more than once"),
         ([1, -2], r"row numbers from 0, got -2 \(entry 1\)"),
         ([1.0, 2.0], r"of an integer type, got float64; use astype\(int\)"),
-        ([True, False], r"got a mask; pass numpy.flatnonzero\(mask\)"),
+        ([True, False], r"got bool; use numpy.flatnonzero\(mask\)"),
         ([], "at least 1 row, got none"),
         ([[1], [2]], r"shape \(k,\), got shape \(2, 1\)"),
         (["a", "b"], "integer type"),

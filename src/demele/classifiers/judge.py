@@ -404,20 +404,12 @@ def judge(
 
 def _judged(name: str, mean: MeanScore, verdict: Against, away: int, *, known: bool, **more: Any) -> Judged:
     """Return a mean with its verdict; nothing is concluded where nothing is known of the scores."""
-    if not known or math.isnan(mean.value):
-        return Judged(name=name, judge=mean.given, breakdown=away or None)
-    return Judged(
-        name=name,
-        judge=mean.given,
-        value=mean.value,
-        corrected=mean.interval,
-        asymptotic=mean.asymptotic,
-        p_value=mean.p_value,
-        verdict=verdict,
-        breakdown=away or None,
-        strata=mean.strata,
-        **more,
-    )
+    if known and not math.isnan(mean.value):
+        more |= {"value": mean.value, "corrected": mean.interval, "asymptotic": mean.asymptotic}
+        more |= {"p_value": mean.p_value, "verdict": verdict, "strata": mean.strata}
+    else:
+        more = {}
+    return Judged(name=name, judge=mean.given, breakdown=away or None, **more)
 
 
 # The judge ------------------------------------------------------------------------------------------------------------
@@ -520,8 +512,6 @@ def weighted_kappa(first: Floats, second: Floats) -> tuple[float, float]:
     weight = 1 - ((levels[:, None] - levels) / (levels[-1] - levels[0])) ** 2
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     seen, chance = float((weight * table).sum()), float(rows @ weight @ columns)
-    if chance >= 1:
-        return math.nan, math.nan
     kappa = (seen - chance) / (1 - chance)
     expected = (weight @ columns)[:, None] + rows @ weight
     spread = float((table * (weight - expected * (1 - kappa)) ** 2).sum()) - (kappa - chance * (1 - kappa)) ** 2

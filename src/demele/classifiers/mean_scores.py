@@ -453,8 +453,7 @@ def audited_mean(
             )
         )
     if held.given.min() == held.given.max():
-        message = "all given scores are the same, so only the audited rows tell anything"
-        notes += (Note(code="judge-constant", message=message),)
+        notes += (Note(code="judge-constant", message="all given scores are the same: audited rows alone tell"),)
     empty = sum(float(fit.share[fit.audited == 0].sum()) for fit in fits) / len(fits)
     if empty > 0:
         message = f"no row was audited in strata with {empty:.1%} of the rows; their given scores stand for them"
@@ -597,8 +596,7 @@ def sampling_error(tail: float, n: int, inference: str) -> tuple[float, float]:
 
 def checked_gate(gate: Any, low: float, high: float) -> float:
     """Check that a gate lies on the scale of the scores."""
-    wanted = f"a number in [{low:g}, {high:g}]"
-    return checked_number(gate, "gate", wanted, inside=lambda value: low <= value <= high)
+    return checked_number(gate, "gate", f"a number in [{low:g}, {high:g}]", inside=lambda value: low <= value <= high)
 
 
 def _unscored(scores: RowScores) -> tuple[Note, ...]:
@@ -608,10 +606,10 @@ def _unscored(scores: RowScores) -> tuple[Note, ...]:
     if not missing:
         return ()
     message = f"{missing} of {scores.n} rows ({missing / scores.n:.1%}) have no given score and are left out"
-    many = missing > MANY_UNSCORED * scores.n
-    if many:
-        message += "; scores are rarely missing at random"
-    return (Note(code="unscored", message=message, severity="warning" if many else "info"),)
+    if missing <= MANY_UNSCORED * scores.n:
+        return (Note(code="unscored", message=message),)
+    message += "; scores are rarely missing at random"
+    return (Note(code="unscored", message=message, severity="warning"),)
 
 
 def _group_notes(scores: RowScores) -> tuple[Note, ...]:
@@ -624,8 +622,8 @@ def _group_notes(scores: RowScores) -> tuple[Note, ...]:
     if sizes.size < FEW_GROUPS:
         notes.append(Note(code="few-groups", message=f"only {sizes.size} groups", severity="warning"))
     if sizes.max() > MOST * scores.n:
-        message = f"one group holds {sizes.max()} of {scores.n} rows"
-        notes.append(Note(code="one-group", message=message, severity="warning"))
+        share = f"one group holds {sizes.max()} of {scores.n} rows"
+        notes.append(Note(code="one-group", message=share, severity="warning"))
     return tuple(notes)
 
 
@@ -671,11 +669,11 @@ class Knowledge:
                 for one in parts
             ]
             return found if every is None else found[0].parts()
-        means, keys = [], ("inference", "exact", "expert_error")
-        options: dict[str, Any] = {"level": level, "gate": gate, **{key: getattr(self, key) for key in keys}}
+        means: list[MeanScore] = []
+        options: dict[str, Any] = {"level": level, "gate": gate, "inference": self.inference, "exact": self.exact}
         for name, one in systems.items():
             try:
-                means.append(audited_mean(one, self.audit.of(name), **options))
+                means.append(audited_mean(one, self.audit.of(name), expert_error=self.expert_error, **options))
             except NotEnoughData as error:
                 raise NotEnoughData("audit", f"{name}: {error.problem}", error.remedy) from error
         return means
@@ -688,8 +686,9 @@ class Knowledge:
                 found.append(trusted_mean(every, level=level, gate=0.0, pairs=(baseline, candidate), two_sided=True))
                 continue
             if self.audit is None:
-                apart = every.apart(candidate, baseline)
-                found.append(bounded_mean(apart, rate, level=level, inference=self.inference))
+                found.append(
+                    bounded_mean(every.apart(candidate, baseline), rate, level=level, inference=self.inference)
+                )
                 continue
             try:
                 held, rows, true, inclusion = scored_rows(every, self.audit, names)

@@ -509,8 +509,7 @@ def repeated_scores(
         n_train, n_test = _sizes(splits)
         low, high = t_interval(scores, n_test / n_train, level)
     elif scores.size > 1:
-        message = "all scores are equal, so their spread gives no interval"
-        notes = (Note(code="constant-scores", message=message),)
+        notes = (Note(code="constant-scores", message="all scores are equal, so their spread gives no interval"),)
     return _result(
         "repeated_scores",
         estimator,

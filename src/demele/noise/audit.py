@@ -369,6 +369,7 @@ def refuse_other_designs(design: str) -> None:
 AuditData = Annotated[Audit | None, Kind("FILE", lambda word: [word], repeats=True, is_file=True)]
 
 
+@checked
 def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
     """Join a random audit of all rows and one of a part of them, such as rows on which models disagree.
 
@@ -410,8 +411,6 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
     (6, 'stratified')
     """
     for name, audit in (("first", first), ("second", second)):
-        if not isinstance(audit, Audit):
-            raise InputTypeError(name, f"expected an Audit, got {type(audit).__name__}")
         if audit.design != "uniform":
             raise InputError(name, f"expected an audit of design 'uniform', got {quoted(audit.design)}")
     said, other = first.labels, second.labels
@@ -443,10 +442,9 @@ def read_rows(rows: object, argument: str = "rows") -> Rows:
         raise InputError(argument, f"expected row numbers of shape (k,), got shape {array.shape}")
     if array.size == 0:
         raise NotEnoughData(argument, "expected at least 1 row, got none")
-    if array.dtype.kind == "b":
-        raise InputTypeError(argument, "expected row numbers, got a mask; pass numpy.flatnonzero(mask)")
     if array.dtype.kind not in "iu":
-        raise InputTypeError(argument, f"expected row numbers of an integer type, got {array.dtype}; use astype(int)")
+        remedy = "use numpy.flatnonzero(mask)" if array.dtype.kind == "b" else "use astype(int)"
+        raise InputTypeError(argument, f"expected row numbers of an integer type, got {array.dtype}", remedy)
     below = np.flatnonzero(array < 0)
     if below.size:
         raise InputError(argument, f"expected row numbers from 0, got {array[below[0]]} (entry {below[0]})")

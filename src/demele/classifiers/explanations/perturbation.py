@@ -497,8 +497,7 @@ def perturbation_test(
             message += "random order"
             notes.append(Note(code="tied-regions", message=message, subject=(name,)))
     if known is not None:
-        message = f"at most {known.budget.wrong} of {n} labels are assumed to be wrong"
-        notes.append(Note(code="wrong-labels", message=message))
+        notes.append(Note(code="wrong-labels", message=f"at most {known.budget.wrong} of {n} labels are assumed wrong"))
     if falls == "output":
         message = "outputs are not probabilities: drops are in their unit; images with large outputs weigh more"
         notes.append(Note(code="outputs", message=message))

@@ -283,8 +283,7 @@ class _Bounded(_Assessed):
         if self.budget.level is not None:
             self.inner = 1 - tail
             known += (f"These limits and the score intervals share the error: each holds at {1 - tail:.4g}.",)
-        message = f"at most {self.budget.wrong} of {data.n} labels are assumed to be wrong"
-        notes = [Note(code="wrong-labels", message=message)]
+        notes = [Note(code="wrong-labels", message=f"at most {self.budget.wrong} of {data.n} labels are assumed wrong")]
         if self.budget.out_of_domain:
             message = "the given noise contradicts these labels; its limits are as wide as safety needs"
             notes.append(Note(code="out-of-domain", message=message, severity="warning"))

@@ -157,11 +157,9 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     notes = []
     right = int(rows[0].sum())
     if right == data.n:
-        message = "F_n and F_r are not defined: every label is right, and every bias is 0"
-        notes.append(Note(code="no-wrong-label", message=message))
+        notes.append(Note(code="no-wrong-label", message="F_n and F_r are not defined: every label is right"))
     elif right == 0:
-        message = "F_c is not defined: every label is wrong"
-        notes.append(Note(code="no-right-label", message=message, severity="warning"))
+        notes.append(Note(code="no-right-label", message="F_c is undefined: every label is wrong", severity="warning"))
     for column, why in _WHY.items():
         missing = [str(name) for name in frame.index[frame[column].isna()]]
         if missing:
