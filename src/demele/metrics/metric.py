@@ -71,9 +71,7 @@ class Native:
         cls, table: InformationTable, *, per_factor: Floats | None = None, per_code: Floats | None = None, **more: Any
     ) -> "Native":
         """Return the mean of the defined values of factors, or of codes, and the table that they were read off."""
-        own = per_code if per_factor is None else per_factor
-        if own is None:
-            raise ValueError("a mean is of factors or of codes")
+        own: Any = per_code if per_factor is None else per_factor
         value = mean_of_defined(own)
         return cls(
             value=value, per_factor=per_factor, per_code=per_code, matrix=table.information, matrix_of=MATRIX, **more

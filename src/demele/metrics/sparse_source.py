@@ -434,7 +434,17 @@ class SparseRows(Source):
             for index in active
             if index not in alive
         )
-        note = self._note(chosen, len(rows))
+        which, rest = "", ""
+        if len(chosen) < codes.d:
+            which = " (those that inform most on each factor in turn)"
+            information, others = self.counted.information.information, np.delete(np.arange(codes.d), chosen)
+            share, above = (_share(one, others) for one in (information, information - self.counted.chance))
+            rest = (
+                f"; the other codes hold {share:.1%} of the information of all codes with the factors, {above:.1%} "
+                "when the bias of independent codes, (B_z - 1)(B_v - 1) / 2n each, is taken off"
+            )
+        text = f"fitted on {len(chosen):,} of {codes.d:,} codes{which} and {len(rows):,} of {codes.n:,} rows{rest}"
+        note = Note(code="screened-codes", message=text)
         made = Screened(Subject(codes.dense(chosen, rows), sampled, alive, (*lost, note)))
         made.chosen = chosen
         return made
@@ -444,20 +454,6 @@ class SparseRows(Source):
         data = self.screened(*LOOKED_AT, 0).rows()
         columns = [(factor.values, factor.categorical) for factor in data.factors.columns]
         return dependence(data.codes.values, columns, n_codes=self.codes.d)
-
-    def _note(self, chosen: NDArray[np.intp], n_rows: int) -> Note:
-        codes, information = self.codes, self.counted.information.information
-        which, rest = "", ""
-        if len(chosen) < codes.d:
-            which = " (those that inform most on each factor in turn)"
-            others = np.delete(np.arange(codes.d), chosen)
-            share, above = (_share(one, others) for one in (information, information - self.counted.chance))
-            rest = (
-                f"; the other codes hold {share:.1%} of the information of all codes with the factors, {above:.1%} "
-                "when the bias of independent codes, (B_z - 1)(B_v - 1) / 2n each, is taken off"
-            )
-        text = f"fitted on {len(chosen):,} of {codes.d:,} codes{which} and {n_rows:,} of {codes.n:,} rows{rest}"
-        return Note(code="screened-codes", message=text)
 
     def sap_of_all(self, score: Score, chosen: NDArray[np.intp]) -> Score:
         """Put the squared correlations of all codes on all rows in the place of those of the screened ones."""

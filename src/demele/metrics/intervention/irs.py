@@ -18,7 +18,6 @@ from demele.core.signature import Signature
 from demele.estimation.irs import (
     CellExtremes,
     Centre,
-    CrossedIRS,
     GeneralIRS,
     Normaliser,
     ValueWeights,
@@ -112,13 +111,21 @@ def irs(
     >>> demele.metrics.irs(factors, factors).value
     1.0
     """
+    from demele.metrics.code_groups import vector_robustness
+
     if isinstance(state, CellExtremes):
         crossed = crossed_from_extremes(state, value_weights=value_weights)
     else:
         labels, n_levels = state.factor_labels(bins)
         how: dict[str, Any] = {"quantile": quantile, "normaliser": normaliser, "value_weights": value_weights}
-        crossed = crossed_deviations(state.standardised(), labels, n_levels, **how)
-        crossed = _of_groups(crossed, state, labels, how)
+        codes, of_columns = state.standardised(), state.deviations()
+        crossed = crossed_deviations(codes, labels, n_levels, **how)
+        # of several columns, from distances of standardised vectors from their mean
+        both = np.column_stack([crossed.matrix, crossed.max_deviation])
+        both = state.by_code(both, lambda own: np.append(*vector_robustness(codes[:, own], labels, **how)))
+        deviation = state.by_code(of_columns, lambda own: np.sqrt(np.square(of_columns[own]).mean()))
+        matrix, largest = both[:, :-1], both[:, -1]
+        crossed = replace(crossed, matrix=matrix, max_deviation=largest, deviation=deviation, inactive=~(largest > 0))
     uniform = weights == "uniform"
     per_code, value = irs_score(crossed.matrix, crossed.max_deviation, "uniform" if uniform else "deviation")
     notes: tuple[Note, ...] = ()
@@ -133,18 +140,6 @@ def irs(
         matrix_of="interventional robustness of a code at fixed values of a factor",
         notes=notes,
     )
-
-
-def _of_groups(crossed: CrossedIRS, data: Data, labels: NDArray[np.intp], how: dict[str, Any]) -> CrossedIRS:
-    """Return deviations of codes, those of several columns from distances of standardised vectors from their mean."""
-    from demele.metrics.code_groups import vector_robustness
-
-    codes, of_columns = data.standardised(), data.deviations()
-    both = np.column_stack([crossed.matrix, crossed.max_deviation])
-    both = data.by_code(both, lambda own: np.append(*vector_robustness(codes[:, own], labels, **how)))
-    deviation = data.by_code(of_columns, lambda own: np.sqrt(np.square(of_columns[own]).mean()))
-    matrix, largest = both[:, :-1], both[:, -1]
-    return replace(crossed, matrix=matrix, max_deviation=largest, deviation=deviation, inactive=~(largest > 0))
 
 
 # Interventional robustness in its general form ------------------------------------------------------------------------
