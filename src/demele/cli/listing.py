@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -103,28 +103,11 @@ def list_datasets() -> Listing:
     return Listing("data sets", tuple(rows), ("name", "title", "images", "licence"))
 
 
-class Metrics(Command):
-    """What each metric measures, its range and source."""
-
-    functions: ClassVar = {"": list_metrics}
+def _listing(function: Callable[[], Listing]) -> type[Command]:
+    return type("List", (Command,), {"__doc__": function.__doc__, "functions": {"": function}})
 
 
-class Protocols(Command):
-    """Named settings of the metrics."""
-
-    functions: ClassVar = {"": list_protocols}
-
-
-class Methods(Command):
-    """Methods that compare classifiers."""
-
-    functions: ClassVar = {"": list_methods}
-
-
-class Datasets(Command):
-    """Data sets of images."""
-
-    functions: ClassVar = {"": list_datasets}
+Metrics, Protocols, Methods, Datasets = map(_listing, (list_metrics, list_protocols, list_methods, list_datasets))
 
 
 # ``demele cite``: what to cite for what was used ----------------------------------------------------------------------

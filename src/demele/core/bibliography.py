@@ -60,12 +60,6 @@ class Entry:
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
 
     @property
-    def authors(self) -> tuple[str, ...]:
-        """Authors as people write their names."""
-        names = map(plain_text, self.fields["author"].split(" and "))
-        return tuple(re.sub(r"^([^,]+), (.+)$", r"\2 \1", name) for name in names)
-
-    @property
     def label(self) -> str:
         """Authors and year, as a sentence cites them: ``Chen et al. 2018``."""
         families = [plain_text(name.partition(",")[0]) for name in self.fields["author"].split(" and ")]
@@ -92,8 +86,8 @@ class Entry:
         parts += [volume + (":" if volume and pages else "") + pages, get.get("note", ""), get.get("year", "")]
         if "eprint" in get:
             parts.append(f"arXiv:{get['eprint']}")
-        names = list(self.authors)
-        who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        *names, last = (re.sub(r"^([^,]+), (.+)$", r"\2 \1", name) for name in get["author"].split(" and "))
+        who = f"{', '.join(names)} and {last}" if names else last
         title = get["title"] + ("" if get["title"].endswith("?") else ".")
         link = f" {self.link}" if (self.link and "eprint" not in get) or "doi" in get else ""
         return f"{who}. {title} {', '.join(part for part in parts if part)}.{link}"
