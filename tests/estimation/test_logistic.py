@@ -7,17 +7,16 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from demele.core.errors import NotConvergedWarning, NotEnoughData
 from demele.estimation import logistic as module
-from demele.estimation.logistic import (
-    explicitness_by_value,
-    multinomial_logistic,
-    one_vs_rest_logistic,
-    rank_auc,
-    scaled_codes,
-)
+from demele.estimation.logistic import explicitness_by_value, multinomial_logistic, one_vs_rest_logistic, rank_auc
 from tests.oracles import logistic as oracle
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Classifier = Literal["one-vs-rest", "multinomial"]
@@ -56,15 +55,11 @@ def test_one_vs_rest_equals_scikit_learn() -> None:
     for kind in KINDS:
         for C in [1e-3, 1.0, 1e3]:
             for balanced in [True, False]:
-                from sklearn.linear_model import LogisticRegression
-
                 X, labels, n_classes = problem(kind)
                 coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C, balanced=balanced)
                 for k in range(n_classes):
-                    weight = "balanced" if balanced else None
-                    reference = LogisticRegression(
-                        C=C, class_weight=weight, solver="newton-cholesky", tol=1e-10, max_iter=500
-                    )
+                    weight: dict[str, Any] = {"class_weight": "balanced" if balanced else None}
+                    reference = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10, max_iter=500, **weight)
                     reference.fit(X, labels == k)
                     assert_close(coef[k], reference.coef_[0], SOLVER)
                     assert_close(intercept[k], reference.intercept_[0], SOLVER)
@@ -74,8 +69,6 @@ def test_multinomial_equals_scikit_learn() -> None:
     for kind in [kind for kind in KINDS if kind != "two classes"]:
         for C in [1e-3, 1.0, 1e3]:
             for balanced in [True, False]:
-                from sklearn.linear_model import LogisticRegression
-
                 X, labels, n_classes = problem(kind)
                 coef, intercept = multinomial_logistic(X, labels, n_classes, C=C, balanced=balanced)
                 weight = "balanced" if balanced else None
@@ -90,11 +83,8 @@ def test_many_rows_have_the_minimum_of_all_of_them(rows_of_last: int) -> None:
     # 8 rows of a kind in turn: every eighth row knows nothing of the others
     rng = np.random.default_rng(5)
     labels = np.concatenate([np.tile(np.arange(3), 1500), np.full(rows_of_last, 3)])
-    X = (
-        rng.normal(size=(len(labels), 4))
-        + np.outer(labels, [1.0, 0.0, -1.0, 0.5])
-        + 3 * (np.arange(len(labels)) % 8 == 0)[:, None]
-    )
+    X = rng.normal(size=(len(labels), 4)) + np.outer(labels, [1.0, 0.0, -1.0, 0.5])
+    X += 3 * (np.arange(len(labels)) % 8 == 0)[:, None]
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     for balanced in (False, True):
         W, b = multinomial_logistic(X, labels, 4, C=10.0, balanced=balanced)
@@ -136,25 +126,15 @@ def test_without_a_penalty_separable_rows_have_no_minimum(fit: Any) -> None:
     assert np.isfinite(coef).all()
 
 
-def test_both_ways_of_solving_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, labels, n_classes = problem("range")
-    solved = [one_vs_rest_logistic(X, labels, n_classes), multinomial_logistic(X, labels, n_classes)]
-    monkeypatch.setattr(module, "_DIRECT_CODES", 0)
-    monkeypatch.setattr(module, "_DIRECT_PARAMETERS", 0)
-    iterated = [one_vs_rest_logistic(X, labels, n_classes), multinomial_logistic(X, labels, n_classes)]
-    for direct, indirect in zip(solved, iterated, strict=True):
-        assert_close(direct[0], indirect[0], SOLVER)
-        assert_close(direct[1], indirect[1], SOLVER)
-
-
-def test_chunks_and_kept_products_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, labels, n_classes = problem("range")
-    whole = one_vs_rest_logistic(X, labels, n_classes)[0], multinomial_logistic(X, labels, n_classes)[0]
-    monkeypatch.setattr(module, "_CHUNK_ROWS", 7)
-    monkeypatch.setattr(module, "_KEPT_PRODUCTS", 1000)
-    pieces = one_vs_rest_logistic(X, labels, n_classes)[0], multinomial_logistic(X, labels, n_classes)[0]
-    assert_close(pieces[0], whole[0], SOLVER)
-    assert_close(pieces[1], whole[1], SOLVER)
+@pytest.mark.parametrize(
+    "limits", [{"_DIRECT_CODES": 0, "_DIRECT_PARAMETERS": 0}, {"_CHUNK_ROWS": 7, "_KEPT_PRODUCTS": 1000}]
+)
+@pytest.mark.parametrize("fit", [one_vs_rest_logistic, multinomial_logistic])
+def test_ways_of_solving_agree(fit: Any, limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = np.column_stack(fit(*problem("range")))
+    for name, value in limits.items():
+        monkeypatch.setattr(module, name, value)
+    assert_close(np.column_stack(fit(*problem("range"))), expected, SOLVER)
 
 
 def test_an_iteration_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +170,7 @@ def test_numerically_constant_columns_become_zero(scaling: Literal["min-max", "s
     column = 1e9 + 1e-5 * np.arange(4)
     tiny = 1e-200 * np.array([1.0, 2, 4, 8])
     codes = np.column_stack([column, tiny, np.zeros(4)])
-    train, test = scaled_codes(codes[:3], codes[3:] + 5, scaling=scaling)
+    train, test = module.scaled_codes(codes[:3], codes[3:] + 5, scaling=scaling)
     assert_exact(train[:, [0, 2]], np.zeros((3, 2)))
     assert_exact(test[:, [0, 2]], np.zeros((1, 2)))
     assert_close(np.ptp(train[:, 1]), 1.0 if scaling == "min-max" else 3 / np.std([1, 2, 4]), ROUNDING)
@@ -200,11 +180,6 @@ def test_explicitness_equals_scikit_learn_on_unseen_rows() -> None:
     for scaling in ["min-max", "standard"]:
         for classifier in get_args(Classifier):
             for probabilities in get_args(Probabilities):
-                from sklearn.linear_model import LogisticRegression
-                from sklearn.metrics import roc_auc_score
-                from sklearn.multiclass import OneVsRestClassifier
-                from sklearn.preprocessing import MinMaxScaler, StandardScaler
-
                 rng = np.random.default_rng(11)
                 v = rng.random((600, 3))
                 codes = v @ rng.random((3, 5)) + 0.1 * rng.random((600, 5))
@@ -225,7 +200,6 @@ def test_explicitness_equals_scikit_learn_on_unseen_rows() -> None:
 
 def test_a_single_training_value_is_an_error() -> None:
     X, labels, n_classes = problem("range")
-    with pytest.raises(NotEnoughData, match="at least 2 values of the factor in its training rows, got 1"):
-        explicitness_by_value(
-            X, labels, n_classes, train_rows=np.flatnonzero(labels == 2), test_rows=np.arange(len(labels))
-        )
+    parts = {"train_rows": np.flatnonzero(labels == 2), "test_rows": np.arange(len(labels))}
+    words = "at least 2 values of the factor in its training rows, got 1"
+    refuses(NotEnoughData, words, explicitness_by_value, X, labels, n_classes, **parts)

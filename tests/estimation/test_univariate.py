@@ -18,13 +18,7 @@ FloatArray = NDArray[np.float64]
 
 
 def linear_classifier_accuracies(
-    codes: FloatArray,
-    labels: NDArray[Any],
-    test: FloatArray,
-    test_labels: NDArray[Any],
-    *,
-    n_classes: int,
-    **options: Any,
+    codes: FloatArray, labels: Any, test: FloatArray, test_labels: Any, *, n_classes: int, **options: Any
 ) -> FloatArray:
     """Accuracies of the codes for one factor."""
     found = linear_classifier_accuracy_matrix(codes, [labels], test, [test_labels], n_classes=[n_classes], **options)
@@ -83,29 +77,20 @@ def test_classes_not_seen_in_training_are_never_predicted() -> None:
 
 
 def test_same_classifier_as_scikit_learn() -> None:
-    n_classes_cases: Any = [2, 3, 8]
-    cost_cases: Any = [0.01, 1.0, 30.0]
-    class_weight_cases: Any = [None, "balanced"]
-    for n_classes in n_classes_cases:
-        for cost in cost_cases:
-            for class_weight in class_weight_cases:
+    for n_classes in (2, 3, 8):
+        for cost in (0.01, 1.0, 30.0):
+            for class_weight in (None, "balanced"):
                 rng = np.random.default_rng([n_classes, int(100 * cost)])
                 labels = np.minimum(rng.integers(0, n_classes, 300), rng.integers(0, n_classes, 300))
-                raw = rng.normal(size=(300, 5)) * [0.1, 0.5, 2.0, 1.0, 1.0] + labels[:, None] * [
-                    1.0,
-                    -1.0,
-                    1.0,
-                    0.0,
-                    0.0,
-                ]
+                raw = rng.normal(size=(300, 5)) * [0.1, 0.5, 2.0, 1.0, 1.0]
+                raw += labels[:, None] * [1.0, -1.0, 1.0, 0.0, 0.0]
                 raw[:, 3] = np.abs(raw[:, 0] - n_classes / 2)
                 raw[:, 4] = np.exp(raw[:, 4] + 0.3 * labels)
                 codes = standardised(raw)
                 train, test = codes[:200], codes[200:]
-                lines = svc_lines(train, labels[:200], n_classes=n_classes, C=cost, class_weight=class_weight)
-                accuracies = linear_classifier_accuracies(
-                    train, labels[:200], test, labels[200:], n_classes=n_classes, C=cost, class_weight=class_weight
-                )
+                how: Any = {"n_classes": n_classes, "C": cost, "class_weight": class_weight}
+                lines = svc_lines(train, labels[:200], **how)
+                accuracies = linear_classifier_accuracies(train, labels[:200], test, labels[200:], **how)
                 fitted = slice(1, None) if n_classes == 2 else slice(None)
                 for j in range(codes.shape[1]):
                     theirs = LinearSVC(C=cost, class_weight=class_weight, dual=False, tol=1e-11, max_iter=100_000)
@@ -123,9 +108,7 @@ COLUMNS = {
     "both signs": DRAWN,
     "ties": np.round(DRAWN, 1),
     "both zeros": np.where(np.abs(DRAWN) < 0.5, np.copysign(0.0, DRAWN), DRAWN),
-    "next floats": np.concatenate(
-        [one + np.random.default_rng(1).permutation(333) * 2.0**-52 for one in (1.0, -2.0, 1.5)]
-    ),
+    "next floats": np.repeat([1.0, -2.0, 1.5], 333) + np.tile(np.random.default_rng(1).permutation(333), 3) * 2.0**-52,
     "any size": np.sign(DRAWN) * 10.0 ** (100 * DRAWN),
     "integers": np.arange(999)[::-1] + (1 << 53),
     "small floats": DRAWN.astype(np.float32),

@@ -1,6 +1,7 @@
 """Raw, aligned, gap: what turning the codes does to scores, on rows that were not used to turn them."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import demele
 from demele.core.errors import DemeleWarning, InputError, UnknownNameError
 from demele.core.results import Alignment, Chance, Interval, reading_of, said
 from demele.core.seeds import rng_for
+from tests.refusals import refuses
 
 
 def _rotation(d: int, seed: int) -> np.ndarray:
@@ -24,10 +26,12 @@ def _noisy(n: int, d: int = 5, m: int = 4, seed: int = 0) -> tuple[np.ndarray, n
     return codes, factors
 
 
-def _aligned(
-    codes: np.ndarray, factors: np.ndarray, metric: str = "mig", align: Any = "rotation", **options: object
-) -> Alignment:
-    found = demele.evaluate(demele.Codes(codes, align=align), factors, [metric], **options)[metric].alignment  # type: ignore[arg-type]
+def _turned(codes: Any, factors: Any, metrics: list[str], **options: Any) -> demele.Evaluation:
+    return demele.evaluate(demele.Codes(codes, align="rotation"), factors, metrics, **options)
+
+
+def _aligned(codes: np.ndarray, factors: np.ndarray, metric: str = "mig", **options: Any) -> Alignment:
+    found = _turned(codes, factors, [metric], **options)[metric].alignment
     assert found is not None
     return found
 
@@ -53,13 +57,12 @@ def test_the_value_stays_and_both_scores_are_means_of_the_same_halves() -> None:
     codes, factors = _noisy(1000)
     codes = codes @ _rotation(5, 3)
     plain = demele.evaluate(codes, factors, ["mig"])["mig"]
-    score = demele.evaluate(demele.Codes(codes, align="rotation"), factors, ["mig"])["mig"]
+    score = _turned(codes, factors, ["mig"])["mig"]
     assert plain.alignment is None
     assert score.value == plain.value
     order = rng_for(0, "alignment", "halves").permutation(1000)
-    halves = [
-        demele.metrics.mig(codes[rows], factors[rows]).value for rows in (np.sort(order[500:]), np.sort(order[:500]))
-    ]
+    parts = np.sort(order[500:]), np.sort(order[:500])
+    halves = [demele.metrics.mig(codes[rows], factors[rows]).value for rows in parts]
     found = score.alignment
     assert [half.raw for half in found.halves] == halves
     assert found.raw == pytest.approx(np.mean(halves), abs=1e-15)
@@ -79,9 +82,7 @@ def test_sums_and_differences_and_copies_are_matters_of_axes(quadruples: np.ndar
 def test_what_every_metric_chooses_by_itself_and_what_goes_by_the_gaps() -> None:
     rng = rng_for(0, "sap")
     factors = rng.random((1200, 3))
-    found = demele.evaluate(
-        demele.Codes(factors @ _rotation(3, 5), align="rotation"), factors, ["sap", "mig_sup", "irs"]
-    )
+    found = _turned(factors @ _rotation(3, 5), factors, ["sap", "mig_sup", "irs"])
     for score in found:
         assert score.alignment.aligned > score.alignment.raw + 0.1, score.metric
     sap = found["sap"].alignment
@@ -91,25 +92,24 @@ def test_what_every_metric_chooses_by_itself_and_what_goes_by_the_gaps() -> None
 @pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning")
 def test_a_single_code_has_no_gap_and_fewer_codes_than_factors_are_told() -> None:
     codes, factors = _noisy(600)
-    alone = demele.evaluate(demele.Codes(codes[:, :1], align="rotation"), factors, ["jemmig"])
+    alone = _turned(codes[:, :1], factors, ["jemmig"])
     assert alone["jemmig"].alignment.gap == 0.0
     assert "alignment-one-code" in {note.code for note in alone.notes}
-    few = demele.evaluate(demele.Codes(codes[:, :3], align="rotation"), factors, ["mig"])
+    few = _turned(codes[:, :3], factors, ["mig"])
     assert "alignment-few-codes" in {note.code for note in few.notes}
 
 
 @pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning")
 def test_what_cannot_be_aligned_keeps_its_value_and_says_why() -> None:
     codes, factors = _noisy(600)
-    found = demele.evaluate(
-        demele.Codes(codes, std=codes**2, align="rotation"), factors, ["modularity", "dmig", "rmig"]
-    )
+    given = demele.Codes(codes, std=codes**2, align="rotation")
+    found = demele.evaluate(given, factors, ["modularity", "dmig", "rmig"])
     for score, words in zip(found, ("almost no information", "intended code", "standard deviations"), strict=True):
         assert np.isfinite(score.value)
         assert score.alignment is None
         assert [words in note.message for note in score.notes if note.code == "not-aligned"] == [True], score.metric
     rare = np.column_stack([np.arange(600) < 1, factors[:, 0]])
-    lost = demele.evaluate(demele.Codes(codes, align="rotation"), rare, ["mig"])["mig"]
+    lost = _turned(codes, rare, ["mig"])["mig"]
     assert lost.alignment is None
     assert any("'v1' does not vary in half" in note.message for note in lost.notes)
 
@@ -133,15 +133,12 @@ def test_resamples_give_an_interval_and_permutations_a_chance_level() -> None:
 
 def test_what_is_asked_wrongly_is_refused() -> None:
     codes, factors = _noisy(100)
-    with pytest.raises(UnknownNameError, match="align: expected 'rotation' or 'whitening', got 'whiten'"):
-        demele.Codes(codes, align="whiten")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"align: adds to .* write demele.evaluate\(codes, factors, \['mig'\]\)"):
-        demele.metrics.mig(demele.Codes(codes, align="rotation"), factors)
-    with pytest.raises(InputError, match="reads columns one by one"):
-        demele.evaluate(demele.Codes(codes, groups={"pair": [0, 1]}, align="rotation"), factors, ["mig"])
-    rows = pytest.importorskip("dask.array")
-    with pytest.raises(InputError, match="a piece at a time"):
-        demele.evaluate(demele.Codes(rows.from_array(codes), align="rotation"), rows.from_array(factors), ["mig"])
+    aligned, rows = demele.Codes(codes, align="rotation"), pytest.importorskip("dask.array")
+    refuses(UnknownNameError, "expected 'rotation' or 'whitening', got 'whiten'", demele.Codes, codes, align="whiten")
+    refuses(InputError, r"align: adds to .* write demele.evaluate\(codes, f", demele.metrics.mig, aligned, factors)
+    grouped = replace(aligned, groups={"pair": [0, 1]})
+    refuses(InputError, "reads columns one by one", demele.evaluate, grouped, factors, ["mig"])
+    refuses(InputError, "a piece at a time", _turned, rows.from_array(codes), rows.from_array(factors), ["mig"])
 
 
 def test_readings() -> None:
@@ -165,11 +162,11 @@ def test_readings() -> None:
 def test_few_rows_and_scales_far_apart_are_warned_of() -> None:
     codes, factors = _noisy(400)
     with pytest.warns(DemeleWarning, match="400 rows"):
-        found = demele.evaluate(demele.Codes(codes, align="rotation"), factors, ["mig"])
+        found = _turned(codes, factors, ["mig"])
     assert "alignment-few-rows" in {note.code for note in found.notes}
     codes, factors = _noisy(2000, d=4)
     with pytest.warns(DemeleWarning, match="fold in scale"):
-        demele.evaluate(demele.Codes(codes * [1, 1, 1, 100] @ _rotation(4, 1), align="rotation"), factors, ["mig"])
+        _turned(codes * [1, 1, 1, 100] @ _rotation(4, 1), factors, ["mig"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        demele.evaluate(demele.Codes(codes * [1, 1, 1, 10] @ _rotation(4, 1), align="rotation"), factors, ["mig"])
+        _turned(codes * [1, 1, 1, 10] @ _rotation(4, 1), factors, ["mig"])

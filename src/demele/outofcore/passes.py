@@ -7,7 +7,7 @@ the active scheduler.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -417,9 +417,7 @@ class Spans:
         """Make a further pass."""
         calls = ((span, span.start, span.stop - span.start, wanted) for span in self._spans)
         found = self._reported(ordered(counted, calls, n_jobs=self._n_jobs), report, label)
-        total: Tally = next(found)
-        for part in found:
-            total = joined_tallies([total, part])
+        total: Tally = reduce(lambda mine, theirs: joined_tallies([mine, theirs]), found)
         return total
 
     def _reported(self, found: Iterator[Any], report: Report | None, label: str) -> Iterator[Any]:
