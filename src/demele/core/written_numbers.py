@@ -101,24 +101,19 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
         The column.
     """
     texts = [level.strip() for level in levels]
-    other = [_SEPARATED.fullmatch(text) is not None for text in texts]
-    plain = [_PLAIN.fullmatch(text) is not None for text in texts]
-    broken = [is_plain and _WHOLE.fullmatch(text) is None for text, is_plain in zip(texts, plain, strict=True)]
-    if not (any(other) or any(broken)) or 2 * (sum(other) + sum(plain)) < len(texts):
+    other = [index for index, text in enumerate(texts) if _SEPARATED.fullmatch(text)]
+    plain = [index for index, text in enumerate(texts) if _PLAIN.fullmatch(text)]
+    odd = other or [index for index in plain if not _WHOLE.fullmatch(texts[index])]
+    if not odd or 2 * (len(other) + len(plain)) < len(texts):
         return
-    odd = [index for index, is_odd in enumerate(other if any(other) else broken) if is_odd]
     first, where = odd[0], ""
-    if values is not None:
-        rows = np.flatnonzero(np.isin(values, odd))
-        if rows.size:
-            first, where = int(values[rows[0]]), f" at row {rows[0]}"
-    if any(other):
+    rows = np.flatnonzero(np.isin([] if values is None else values, odd))
+    if values is not None and rows.size:
+        first, where = int(values[rows[0]]), f" at row {rows[0]}"
+    what, remedy = "numbers as text", "convert them with astype(float), and mark other words missing"
+    if other:
         what = "numbers with a decimal comma, separators of thousands or a percent sign"
         remedy = "write them with a decimal point and no other separator" + _OR_COMMA * decimal_commas(texts)
-    else:
-        words = [text for text, is_plain in zip(texts, plain, strict=True) if not is_plain]
-        what = "numbers as text" + (f" and others such as {quoted(words[0])}" if words else "")
-        remedy = "convert them with astype(float)" if not words else "mark those missing, and convert the rest"
     raise InputError(
         "factors",
         f"column {quoted(name)} holds {what}, first {quoted(levels[first])}{where}, which would be read "
