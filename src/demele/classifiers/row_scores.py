@@ -171,7 +171,7 @@ class RowScores:
             high=self.width,
             down=down + other_up,
             up=up + other_down,
-            verdicts=(np.concatenate([down, other_up], axis=-1), np.concatenate([up, other_down], axis=-1)),
+            verdicts=(np.stack([down, other_up], axis=-2), np.stack([up, other_down], axis=-2)),
         )
 
     def take(self, rows: Any) -> "RowScores":
@@ -183,16 +183,16 @@ class RowScores:
             if parts[name] is not None:
                 parts[name] = np.unique(parts[name], return_inverse=True)[1].astype(np.intp)
         if self.verdicts is not None:
-            parts["verdicts"] = tuple(
-                np.concatenate([part[..., rows] for part in np.split(side, 2, axis=-1)], axis=-1)
-                for side in self.verdicts
-            )
+            parts["verdicts"] = tuple(side[..., rows] for side in self.verdicts)
         return changed(self, **parts)
 
     def reaches(self, unit: str) -> tuple[Floats, Floats]:
         """Return how far each wrong row, or verdict, moves a row down and up; a difference has two verdicts per row."""
         checked_name(unit, "unit", ("row", "verdict"))
-        return (self.down, self.up) if unit == "row" or self.verdicts is None else self.verdicts
+        if unit == "row" or self.verdicts is None:
+            return self.down, self.up
+        down, up = (side.reshape(*side.shape[:-2], -1) for side in self.verdicts)
+        return down, up
 
 
 def stacked(systems: Sequence[RowScores]) -> RowScores:
