@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from demele.classifiers.betting import (
     FRACTIONS,
     Draws,
-    ratios,
     sampling_gap,
     stakes,
 )
@@ -51,15 +50,6 @@ def test_two_draws_by_hand() -> None:
     first = sum(m * (1 + f / 3) for m, f in zip(money, shares, strict=True))
     second = sum(m * (1 + f / 3) * (1 - f / 4) for m, f in zip(money, shares, strict=True))
     assert_close(np.exp(log_wealth([0, -1], 4, -2)), [float(first), float(second)], ROUNDING)
-
-
-def test_weighted_draw_by_hand() -> None:
-    # Weights 2, 2, 1, 1; said to sum to -3. A first draw of -1 at weight 1 stands for -1 * 6 / 1 = -6 in all: it shows
-    # (-6 + 3) / (-3 + 6) = -1, the whole stake. A draw of 0 shows 3 / 3 = 1.
-    paid, _ = ratios(np.array([-1.0]), np.array([1.0]), 6.0, -3.0, loss=1.0, gain=1.0)
-    assert_close(paid, [-1.0], ROUNDING)
-    paid, _ = ratios(np.array([0.0]), np.array([2.0]), 6.0, -3.0, loss=1.0, gain=1.0)
-    assert_close(paid, [1.0], ROUNDING)
 
 
 @settings(max_examples=60)
