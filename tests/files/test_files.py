@@ -30,6 +30,9 @@ def _values(table: Any) -> Any:
 def test_the_same_codes_from_every_kind_of_file(
     name: str, folder: Path, table: pd.DataFrame, warned: list[str]
 ) -> None:
+    np.savez("only.npz", codes=table[["z1", "z2", "z3"]].to_numpy())
+    table.to_csv("data.tsv", index=False, sep="\t")
+    table.to_parquet("data.parquet")
     read = read_table(name, warn=warned.append)
     assert_close(_values(read), table[["z1", "z2", "z3"]].to_numpy(), ROUNDING)
     assert warned == []
@@ -43,6 +46,7 @@ def test_several_arrays_of_an_archive_are_columns(folder: Path, table: pd.DataFr
 
 
 def test_json_holds_rows_or_columns(folder: Path, table: pd.DataFrame, warned: list[str]) -> None:
+    table.to_json("records.json", orient="records", double_precision=15)
     records = read_table("records.json::z2,z1", warn=warned.append)
     assert_close(_values(records), table[["z2", "z1"]].to_numpy(), ROUNDING)
     Path("columns.json").write_text('{"a": [1, 2], "b": ["x", "y"]}', encoding="utf-8")
