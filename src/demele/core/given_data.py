@@ -179,24 +179,9 @@ class CodeGroups:
     columns: tuple[tuple[int, ...], ...]
 
     @property
-    def n(self) -> int:
-        """Number of groups."""
-        return len(self.names)
-
-    @property
     def joint(self) -> tuple[int, ...]:
         """Which groups hold several columns."""
         return tuple(place for place, columns in enumerate(self.columns) if len(columns) > 1)
-
-    @property
-    def alone(self) -> tuple[int, ...]:
-        """Which groups are one column."""
-        return tuple(place for place, columns in enumerate(self.columns) if len(columns) == 1)
-
-    @property
-    def single_columns(self) -> list[int]:
-        """The columns of the groups of one column, in their order."""
-        return [self.columns[place][0] for place in self.alone]
 
 
 def read_code_groups(code_groups: object, names: Sequence[str]) -> CodeGroups:

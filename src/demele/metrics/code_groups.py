@@ -267,7 +267,7 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     if source.data.codes_std is not None:
         raise InputError("std", "standard deviations of columns say nothing of their components; leave them out")
     dense = source.data.codes.dense()
-    columns, notes = np.empty((len(dense), groups.n)), []
+    columns, notes = np.empty((len(dense), len(groups.names))), []
     for place, (name, own) in enumerate(zip(groups.names, groups.columns, strict=True)):
         if len(own) == 1:
             columns[:, place] = dense[:, own[0]]
@@ -379,7 +379,7 @@ class Grouped(InMemory):
             rows = _binned(self.data, binning)
             bins = np.array([np.count_nonzero(np.bincount(column)) for column in rows.codes], dtype=np.float64)
             fewest = min(factor.n_annotated for factor in self.data.factors.columns)
-            room = MAX_ENTRIES / (self.groups.n * max(int(rows.factor_bins.sum()), 1))
+            room = MAX_ENTRIES / (len(self.groups.names) * max(int(rows.factor_bins.sum()), 1))
             most = min(fewest / ROWS_PER_CELL, room)
             cells = {place: float(np.prod(bins[list(self.groups.columns[place])])) for place in self.groups.joint}
             return tuple(place for place, number in cells.items() if number > most)

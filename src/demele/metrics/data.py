@@ -141,7 +141,7 @@ class Data:
     @property
     def n_codes(self) -> int:
         """Number of codes: of groups, where columns are in groups."""
-        return self.codes.d if self.groups is None else self.groups.n
+        return self.codes.d if self.groups is None else len(self.groups.names)
 
     def summed_by_code(self, values: Floats) -> Floats:
         """Return values of columns (n_columns, ...) as those of codes: of groups, their sums."""

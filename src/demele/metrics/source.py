@@ -482,8 +482,9 @@ def nearest_neighbours_of_groups(data: Data, settings: TableSettings, *, pairs: 
         raise ValueError("there are no groups")
     of_columns = nearest_neighbours(data, settings, pairs=pairs)
     joint = [data.groups.columns[place] for place in data.groups.joint]
-    information = np.empty((data.groups.n, data.factors.m))
-    information[list(data.groups.alone)] = of_columns.information[data.groups.single_columns]
+    alone = {place: columns[0] for place, columns in enumerate(data.groups.columns) if len(columns) == 1}
+    information = np.empty((len(data.groups.names), data.factors.m))
+    information[[*alone]] = of_columns.information[[*alone.values()]]
     for i, factor in enumerate(data.factors.columns):
         rows = np.flatnonzero(factor.annotated())
         information[list(data.groups.joint), i] = knn_vector_information(

@@ -106,7 +106,7 @@ def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     read_codes_, read_factors_ = read_pair(codes, factors, kinds=parsed.arguments.get("kinds"), missing="omit")
     shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
     if "code_groups" in parsed.arguments:
-        shape["codes"] = read_code_groups(parsed.arguments["code_groups"], read_codes_.names).n
+        shape["codes"] = len(read_code_groups(parsed.arguments["code_groups"], read_codes_.names).names)
     for what, number in shape.items():
         if parsed.context.get(what, str(number)) != str(number):
             raise InputError("signature", f"it was made from {parsed.context[what]} {what}, the data have {number}")
