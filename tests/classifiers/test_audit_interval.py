@@ -29,12 +29,8 @@ from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, ass
 
 
 def labelled(labels: Any, predictions: Any, k: int) -> Labelled:
-    return Labelled(
-        np.asarray(labels, np.int32),
-        np.atleast_2d(predictions).astype(np.int32),
-        ("model",),
-        Vocabulary(tuple(range(k))),
-    )
+    predicted, words = np.atleast_2d(predictions).astype(np.int32), Vocabulary(tuple(range(k)))
+    return Labelled(np.asarray(labels, np.int32), predicted, ("model",), words)
 
 
 def uniform(rows: Any, truth: Any, n: int) -> CodedAudit:

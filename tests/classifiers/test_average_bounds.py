@@ -55,9 +55,8 @@ def test_limits_by_class() -> None:
     for _ in range(25):
         labels, predictions = rng.integers(0, 3, 7), rng.integers(0, 3, 7)
         limits = rng.integers(0, 3, (3, 3)) * (1 - np.eye(3, dtype=int))
-        budget = budget_of(
-            int(rng.integers(0, 5)), 3, given=rng.integers(0, 3, 3), true=rng.integers(0, 3, 3), joint=limits
-        )
+        wrong, sides = int(rng.integers(0, 5)), {name: rng.integers(0, 3, 3) for name in ("given", "true")}
+        budget = budget_of(wrong, 3, **sides, joint=limits)
         check(labels, predictions, 3, budget, rate=False)
 
 

@@ -60,11 +60,6 @@ def cubes() -> st.SearchStrategy[Array]:
 # ------------------------------------------------------------------------------------------------------------- exact
 
 
-def of_cube(cube: Array) -> Bias:
-    """The bias on the instances of a cube of counts of shape (n_true, n_given, n_predicted)."""
-    return bias(*rows_of(cube), classes=range(len(cube)))
-
-
 def formulas(cube: Array, found: Bias) -> dict[str, Any]:
     """The formulas of the thesis, 6.9, 6.17 and section 6.3.3; an indicator over no instance adds nothing."""
     frame, both = found.per_class, np.einsum("kkp->k", cube)
@@ -85,7 +80,7 @@ def formulas(cube: Array, found: Bias) -> dict[str, Any]:
 @given(cubes())
 @settings(max_examples=100)
 def test_every_formula_is_the_counted_difference(cube: Array) -> None:
-    found, expected = of_cube(cube), counted(cube)
+    found, expected = bias(*rows_of(cube), classes=range(len(cube))), counted(cube)
     written = formulas(cube, found)
     assert_close(found.rate, 1 - np.einsum("kkp->", cube) / cube.sum(), ROUNDING)
     assert_close([found.accuracy, written["accuracy"]], [expected["accuracy"]] * 2, ROUNDING)

@@ -74,9 +74,8 @@ def test_measures_agree_with_scikit_learn(counts: Any) -> None:
     assert_exact(ours.support, theirs[3])
     for average in ("macro", "weighted", "micro"):
         averaged = np.flatnonzero(ours.support).tolist() if average == "macro" else classes  # those that have a label
-        values = precision_recall_fscore_support(
-            labels, predicted, labels=averaged, average=average, zero_division=np.nan
-        )
+        options = {"labels": averaged, "average": average, "zero_division": np.nan}
+        values = precision_recall_fscore_support(labels, predicted, **options)
         for name, value in zip(("precision", "recall", "f1"), values, strict=False):
             if average == "weighted" and not ours.support[~np.isnan(ours.measure(name))].any():
                 assert np.isnan(ours.averaged(name, average))  # they take the plain mean if all weights are 0

@@ -98,10 +98,8 @@ def test_the_worst_case_is_the_union_over_every_assignment(limited: bool) -> Non
         budget = budget_of(int(rng.integers(0, 5)), k, joint=limits if limited else None)
         truths = truths_within(budget, labels, k)
         for measure in ("accuracy", "precision", "recall", "f1"):
-            low, high = (
-                np.atleast_1d(end)
-                for end in worst_case_interval(measure, table_of(labels, predictions, k), budget, level=0.9)
-            )
+            ends = worst_case_interval(measure, table_of(labels, predictions, k), budget, level=0.9)
+            low, high = map(np.atleast_1d, ends)
             for of in range(1 if measure == "accuracy" else k):
                 lows, highs = score_interval(*proportion_of(measure, of, predictions, truths), level=0.9)
                 if np.isnan(low[of]):  # no label, or no prediction, of the class

@@ -189,10 +189,8 @@ def test_a_judge_that_tells_less_of_one_system_is_named() -> None:
     n = 2000
     ta, tb = rng.random(n) < 0.72, rng.random(n) < 0.68
     ua, ub = rng.random(n), rng.random(n)
-    scores = {
-        "A": RowScores(np.where(ta, ua < 0.95, ua > 0.90)),
-        "B": RowScores(np.where(tb, ub < 0.97, ub > 0.55)),
-    }
+    a, b = np.where(ta, ua < 0.95, ua > 0.90), np.where(tb, ub < 0.97, ub > 0.55)
+    scores = {"A": RowScores(a), "B": RowScores(b)}
     rows = rng.permutation(n)[:400]
     found = judge(scores, Audit(rows, {"A": ta[rows], "B": tb[rows]}, design="uniform"))
     assert found.differences[0].judge > 0.05

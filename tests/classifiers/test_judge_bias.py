@@ -63,16 +63,14 @@ def test_coefficients_and_standard_errors_are_those_of_statsmodels(weighted: boo
     found = _regressed(given, true, {"length": length, "family": family}, chances if weighted else None)
     dummies = [family == "own", family == "third"]  # the first of the sorted names is the reference
     x = np.column_stack([length, *dummies]).astype(float)
-    fitted = WLS(given - true, add_constant((x - x.mean(axis=0)) / x.std(axis=0)), weights=1 / chances).fit(
-        cov_type="HC3"
-    )
+    design = add_constant((x - x.mean(axis=0)) / x.std(axis=0))
+    fitted = WLS(given - true, design, weights=1 / chances).fit(cov_type="HC3")
     tight = {"rtol": 1e-10, "atol": 1e-10}
     assert [row.name for row in found.rows] == ["mean error", "length", "family_own", "family_third"]
     assert_close([row.value for row in found.rows], fitted.params, tight)
     assert_close([row.p_value for row in found.rows], fitted.pvalues, tight)
-    assert_close(
-        [[row.interval.low, row.interval.high] for row in found.rows if row.interval], fitted.conf_int(), tight
-    )
+    ends = [[row.interval.low, row.interval.high] for row in found.rows if row.interval]
+    assert_close(ends, fitted.conf_int(), tight)
     assert ("weighted" in {note.code for note in found.notes}) is weighted
 
 
@@ -91,9 +89,8 @@ def test_intervals_of_unequal_errors_cover() -> None:
     for _ in range(1000):
         x = rng.standard_normal(60)
         errors = 0.2 * x + rng.standard_normal(60) * (0.2 + np.abs(x))
-        row = judge_errors(RowScores(errors, -99, 99), Audit(np.arange(60), np.zeros(60), design="uniform"), {"x": x})[
-            "x"
-        ]
+        audit = Audit(np.arange(60), np.zeros(60), design="uniform")
+        row = judge_errors(RowScores(errors, -99, 99), audit, {"x": x})["x"]
         covered += row.interval.low <= 0.2 * x.std() <= row.interval.high
     assert covered / 1000 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 1000)
 

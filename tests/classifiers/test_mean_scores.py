@@ -424,22 +424,16 @@ def test_all_rows_audited() -> None:
 
 
 def test_notes_of_constant_and_perfect_judges() -> None:
-    mean = audited_mean(RowScores(np.ones(200)), Audit(np.arange(0, 200, 5), [1.0] * 30 + [0] * 10, design="uniform"))
-    assert {"judge-constant"} == {note.code for note in mean.notes}
-    perfect = audited_mean(
-        RowScores(np.tile([1.0, 0], 100)), Audit(np.arange(2, 162, 5), np.tile([1.0, 0], 16), design="uniform")
-    )
-    assert "judge-nearly-perfect" in {note.code for note in perfect.notes}
-    empty = audited_mean(
-        RowScores(np.r_[np.ones(180), np.zeros(20)]), Audit(np.arange(3, 170, 8), [1.0] * 20 + [0], design="uniform")
-    )
-    assert "stratum-unaudited" in {note.code for note in empty.notes}
-    chance = np.where(np.arange(20) < 2, 0.01, 0.9)
-    uneven = audited_mean(
-        RowScores(np.ones(200)),
-        Audit(np.arange(0, 200, 10), [1.0] * 18 + [0] * 2, design="weighted", probabilities=chance),
-    )
-    assert "weights-uneven" in {note.code for note in uneven.notes}
+    uniform: dict[str, Any] = {"design": "uniform"}
+    weighted = {"design": "weighted", "probabilities": np.where(np.arange(20) < 2, 0.01, 0.9)}
+    for scores, rows, true, design, code in (
+        (np.ones(200), np.arange(0, 200, 5), [1.0] * 30 + [0] * 10, uniform, "judge-constant"),
+        (np.tile([1.0, 0], 100), np.arange(2, 162, 5), np.tile([1.0, 0], 16), uniform, "judge-nearly-perfect"),
+        (np.repeat([1.0, 0], [180, 20]), np.arange(3, 170, 8), [1.0] * 20 + [0], uniform, "stratum-unaudited"),
+        (np.ones(200), np.arange(0, 200, 10), [1.0] * 18 + [0] * 2, weighted, "weights-uneven"),
+    ):
+        audit = Audit(rows, true, **design)
+        assert code in {note.code for note in audited_mean(RowScores(scores), audit).notes}
 
 
 def test_a_task_of_one_group_is_refused() -> None:

@@ -116,10 +116,9 @@ def test_samples_that_teach_nothing_are_drawn_anew_and_noted() -> None:
     result = bootstrap_632(nearest, x, [0, 0, 0, 1], n_repeats=30)
     assert result.notes[0].code == "redrawn-samples"
     assert bootstrap_632(nearest, *blobs(), n_repeats=5).notes == ()
-    with pytest.raises(
-        NotEnoughData, match=r"100 bootstrap samples of 2 instances .*give more instances, or pass strat"
-    ):
-        bootstrap_632(nearest, x[:2], [0, 1])  # of two instances, either none is left or one class is drawn
+    # Of two instances, either none is left or one class is drawn.
+    message = r"100 bootstrap samples of 2 instances .*give more instances, or pass strat"
+    refuses(NotEnoughData, message, bootstrap_632, nearest, x[:2], [0, 1])
 
 
 # Repeated scores ---------------------------------------------------------------------------------------------------

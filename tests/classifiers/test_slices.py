@@ -25,12 +25,8 @@ def _world(
     passes = np.where(true, 0.97, np.array([0.1, 0.1, 0.5])[place])
     rows = rng.choice(N, k, replace=False)
     given = (rng.random(N) < passes).astype(float)
-    return (
-        RowScores(given),
-        Audit(rows, true[rows].astype(float), design="uniform"),
-        np.array(["de", "en", "fr"])[place],
-        true,
-    )
+    audit = Audit(rows, true[rows].astype(float), design="uniform")
+    return RowScores(given), audit, np.array(["de", "en", "fr"])[place], true
 
 
 def test_a_slice_has_the_audited_mean_of_its_rows() -> None:
