@@ -172,10 +172,8 @@ class Data:
         """
         transition = self.transitions.get(factor.name)
         if transition is not None and len(transition) != len(factor.levels):
-            raise NotEnoughData(
-                "factors",
-                f"{len(transition) - len(factor.levels)} values of factor {factor.name!r} are not in these rows",
-            )
+            missing = f"{len(transition) - len(factor.levels)} values of factor {factor.name!r}"
+            raise NotEnoughData("factors", f"{missing} are not in these rows")
         return transition
 
     def _of_rows(self, **changed: Any) -> "Data":

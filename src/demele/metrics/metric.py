@@ -503,9 +503,8 @@ class Metric:
         if self.probe is not None and self.probe[0] not in known:
             raise InputTypeError(f"{self.name}: probe varies {self.probe[0]!r}, which is no option")
         if self.guards.outliers == "unknown":
-            raise InputTypeError(
-                f"{self.name}: guards are not declared; pass Guards with outliers, bins and fewest_rows"
-            )
+            remedy = "pass Guards with outliers, bins and fewest_rows"
+            raise InputTypeError(f"{self.name}: guards are not declared; {remedy}")
 
 
 def _bare(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -236,10 +236,8 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
         kind = kind_of(hint)
         check: Any = (lambda value, _: value) if read is not None else None if kind is None else kind.check
         if check is None:
-            raise InputTypeError(
-                f"option {one.name!r} of {owner} has no check; annotate it with Count, Positive, a Literal, bool, or "
-                "Annotated[..., Kind(...)] of demele.core.kinds"
-            )
+            kinds = "Count, Positive, a Literal, bool, or Annotated[..., Kind(...)] of demele.core.kinds"
+            raise InputTypeError(f"option {one.name!r} of {owner} has no check; annotate it with {kinds}")
         found[one.name] = Option(one.name, one.default, check(one.default, one.name), check, read)
     return found
 

@@ -311,9 +311,8 @@ def xmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
     information, codes = table.information, np.asarray(reg_dim)
     outside = np.setdiff1d(np.arange(information.shape[-2]), codes)
     if not len(outside):
-        raise NotEnoughData(
-            "reg_dim", "xmig needs a code that regularises no factor, but every code is the code of some factor"
-        )
+        problem = "xmig needs a code that regularises no factor, but every code is the code of some factor"
+        raise NotEnoughData("reg_dim", problem)
     first = information[..., codes, np.arange(information.shape[-1])]
     second = information[..., outside, :].max(axis=-2)
     return Native.mean(table, per_factor=ratio(first - second, table.factor_entropy))

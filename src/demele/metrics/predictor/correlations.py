@@ -302,11 +302,8 @@ def mcc_weak(state: CrossProducts | Data, *, cross_fit: Several | None = None, *
         n, d, m = len(rows), state.codes.d, state.factors.m
     needed = 2 * (d + m)
     if n < needed:
-        raise NotEnoughData(
-            "factors",
-            f"canonical correlations of {d} codes and {m} factors need at least {needed} rows on which all factors are "
-            f"annotated, got {n}",
-        )
+        problem = f"canonical correlations of {d} codes and {m} factors need at least {needed} rows"
+        raise NotEnoughData("factors", f"{problem} on which all factors are annotated, got {n}")
     if not isinstance(state, CrossProducts):
         found = _canonical_correlations(state, rows, cross_fit)
     elif any(state.classes):

@@ -545,9 +545,8 @@ def strong_downstream(
             )
             shifts.append(Shift(factor.name, shifted.name, named, len(seen), len(unseen), ordinary, strong))
     if not shifts:
-        raise NotEnoughData(
-            "factors", f"no value of a factor has {FEWEST} rows to train on and {FEWEST} others to test"
-        )
+        problem = f"no value of a factor has {FEWEST} rows to train on and {FEWEST} others to test"
+        raise NotEnoughData("factors", problem)
     means = {}
     for column in ("ordinary", "strong"):
         of_targets = ([getattr(one, column) for one in shifts if one.target == name] for name in read.factors.names)

@@ -379,10 +379,9 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: Several = 10
     deviations = checked_std(codes_std, read, "codes_std")
     if not (deviations > 0).all():
         row, column = (int(one) for one in np.argwhere(~(deviations > 0))[0])
+        problem = f"got {deviations[row, column]:g} in row {row} of code {read.names[column]!r}"
         raise InputError(
-            "codes_std",
-            f"expected numbers above 0, got {deviations[row, column]:g} in row {row} of code {read.names[column]!r}: a "
-            "code without noise tells which row it is",
+            "codes_std", f"expected numbers above 0, {problem}: a code without noise tells which row it is"
         )
     if read.n < 2:
         raise NotEnoughData("codes", f"expected at least 2 rows, got {read.n}")
