@@ -38,7 +38,7 @@ from demele.bench.stored import (
     unpacked,
 )
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Curve, Findings, Row, Verdict
-from demele.core.errors import InputError
+from demele.core.errors import InputError, failing
 from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, checked_name, names_in
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
@@ -618,10 +618,8 @@ def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
     True
     """
     with unpacking_at_most(max_size):
-        try:
+        with failing(f"cannot read {path}", kind=InputError, argument="path"):
             content = read_whole(path_of(path))
-        except OSError as error:
-            raise InputError("path", f"cannot read {path}: {error.strerror or error}") from error
         return unpacked(content, str(path), Characterisation)
 
 

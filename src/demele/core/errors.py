@@ -165,14 +165,16 @@ class OutputError(InputError, OSError):
 
 
 @contextmanager
-def failing(what: str, after: str = "", *, kind: type[InputError] = OutputError) -> Iterator[None]:
+def failing(
+    what: str, after: str = "", *, kind: type[InputError] = OutputError, argument: str | None = None
+) -> Iterator[None]:
     """Turn what the system says of a file into an error of demele: ``what`` failed, why, and what is ``after``."""
     try:
         yield
     except (BrokenPipeError, DemeleError):  # nobody reads any more: no fault of the file
         raise
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        told = kind(f"{what}: {getattr(error, 'strerror', None) or error}{after}")
+        told = kind(argument, f"{what}: {getattr(error, 'strerror', None) or error}{after}")
         if isinstance(told, OSError):
             told.errno = getattr(error, "errno", None)
         raise told from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, NotConvergedWarning, quoted, shortened, warn_user
+from demele.core.errors import FormatError, InputError, NotConvergedWarning, failing, quoted, shortened, warn_user
 from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, regular_file
@@ -94,10 +94,8 @@ def read_checkpoint(path: Path, layout: Layout) -> dict[str, Any]:
         If it is something else, or holds what only running code could make.
     """
     what = f"{path}: not {layout.what}"
-    try:
+    with failing(f"cannot read {path}", kind=InputError, argument="checkpoint"):
         regular_file(path)
-    except OSError as error:
-        raise InputError("checkpoint", f"cannot read {path}: {error.strerror or error}") from error
     only = "nothing but tensors and plain values is read, for loading anything else can run code"
     with parsing(f"{what}, or cut short; {only}", details=False):
         content = torch.load(path, map_location="cpu", weights_only=True)

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from demele.core.errors import DemeleError, FormatError, InputError, NotEnoughData, OutputError, quoted, shortened
+from demele.core.errors import (
+    DemeleError,
+    FormatError,
+    InputError,
+    NotEnoughData,
+    OutputError,
+    failing,
+    quoted,
+    shortened,
+)
 from demele.core.kinds import Kind
 from demele.core.outputs import write_whole
 from demele.core.reading import check_nesting, check_shape, parsed_json, parsing, path_of, read_whole
@@ -84,10 +93,8 @@ class StudyFormat(Generic[Study]):
 
     def read(self, path: Path, *, packed: bool) -> list[Any]:
         """Return what a file says that a study is, and its further lines if it is packed."""
-        try:
+        with failing(f"cannot read {path}", kind=InputError, argument="study"):
             content = read_whole(path)
-        except OSError as error:
-            raise InputError("study", f"cannot read {path}: {error.strerror or error}") from error
         check_nesting(str(path), content)
         with parsing(f"{path}: not {self.what}"):
             about, *rest = map(parsed_json, (content.splitlines() or [b"null"]) if packed else [content])
@@ -177,10 +184,8 @@ class GridPlan(ABC, Generic[Study]):
                     raise InputError("store", f"{folder}: expected a folder, got a file")
                 if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
                     raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
-                try:
+                with failing(f"cannot make {folder}", argument="store"):
                     folder.mkdir(exist_ok=True)
-                except OSError as error:
-                    raise OutputError("store", f"cannot make {folder}: {error.strerror or error}") from error
             rows = None if store is None else folder / ROWS
             sweep = stack.enter_context(Sweep(self.identity, store=rows, n_jobs=n_jobs, executor=executor))
             about, file = self.kept.about(self.content()), folder / self.kept.file

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from demele.bench.agreement_result import Agreement, title_of_metric
 from demele.bench.rank_agreement import agreement
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
-from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData
+from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, failing
 from demele.core.kinds import checked_count, checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape, parsing, read_whole
@@ -106,10 +106,8 @@ def read_codes(path: Path, n: int) -> tuple[NDArray[np.float32], NDArray[np.floa
     ------
     FormatError, InputError
     """
-    try:
+    with failing(f"cannot read {path}", kind=InputError, argument="store"):
         content = read_whole(path)
-    except OSError as error:
-        raise InputError("store", f"cannot read {path}: {error.strerror or error}") from error
     what = f"{path}: not the codes of a study; delete it, and the next run makes it again"
     with parsing(what), np.load(io.BytesIO(content), allow_pickle=False) as held:
         found = {name: held[name] for name in held.files}
