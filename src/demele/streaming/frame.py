@@ -216,7 +216,7 @@ def storage(column: Any) -> str:
 class Column:
     """One factor: continuous between ``low`` and ``high``, or categorical with ``levels``.
 
-    ``whole``: its kind was found from whole numbers, of which other rows may say otherwise. The levels of ``text`` are
+    ``whole``: its kind was found from whole numbers; other rows may give another kind. The levels of ``text`` are
     in the order of the alphabet, those of numbers in theirs.
     """
 
