@@ -377,10 +377,8 @@ def class_notes(data: Labelled) -> tuple[Note, ...]:
     if not found.size:  # or by other models
         return read
     what = "a class" if len(places) == 1 else f"{len(places)} classes"
-    text = (
-        f"{len(found)} predictions use {what} that no label has, {shown(data.unlabelled)} (first: row "
-        f"{found[:, 1].min()}); they count as wrong"
-    )
+    which = f"{shown(data.unlabelled)} (first: row {found[:, 1].min()})"
+    text = f"{len(found)} predictions use {what} that no label has, {which}; they count as wrong"
     return *read, Note(code="class-not-labelled", message=text, severity="warning")
 
 
