@@ -27,7 +27,7 @@ from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
 from demele.metrics import dci_compactness
 from demele.runtime.sweep import Record, Sweep, Task
-from demele.studies.planning import METRICS, checked_plan
+from demele.studies.planning import METRICS, plan_model_family
 from demele.studies.study import COLLAPSED, Study, read_codes
 
 #: What is scored anew of each model.
@@ -122,23 +122,11 @@ def tasks(study: Study, folder: Path) -> list[Task[About]]:
 
 def scored_rows(study: Study) -> NDArray[np.int64]:
     """Return the rows that the study scored: they are drawn by its seed."""
-    plan = checked_plan(
-        None,
-        betas=None,
-        latents=None,
-        seeds=1,
+    plan = plan_model_family(
         preset=study.settings["preset"],
-        objective="beta_vae",
-        options=None,
         beta_scale=study.settings["model"]["beta_scale"],
-        steps=None,
-        checkpoints=(1.0,),
-        metrics=None,
         protocol=study.settings["protocol"],
-        rows=study.settings["scored_rows"],
-        nulls=0,
-        halves=False,
-        codes="mean",
+        n_rows=study.settings["scored_rows"],
         seed=study.settings["seed"],
     )
     return plan.rows
