@@ -239,6 +239,7 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
             "--feature-model: says what --features are",
         ),
         (("crowd.csv", "--method", "bayesian", "--features", "lacking.csv"), "has no features of 20 items"),
+        (("numbered.csv", "--gold", "column.csv"), "sorted as text, i0, i1, i10, ...; pick the column of items too"),
         (("crowd.csv", "--gold", "again.csv"), "again.csv: expected each item once, got 'i000' more than once"),
         (
             ("crowd.csv", "--gold", "counts.csv"),
@@ -251,4 +252,6 @@ def test_what_cannot_be_estimated(
     arguments: tuple[str, ...], message: str, demele: Program, crowd: pd.DataFrame
 ) -> None:
     np.save("array.npy", np.zeros((5, 2), dtype=int))
+    numbered = crowd["task"].str.replace(r"i0*(?=\d)", "i", regex=True)
+    crowd.assign(task=numbered).to_csv("numbered.csv", index=False)
     demele.refused(message, "labels", "aggregate", *arguments)

@@ -184,7 +184,11 @@ class Draws:
         32.0
         >>> Draws(np.zeros(10), np.ones(10), 100, 100.0, loss=2.0, gain=2.0).expected(-40, 0.001)
         22.0
+        >>> Draws(np.zeros(0), np.zeros(0), 0, 0.0, loss=2.0, gain=2.0).expected(-40, 0.001)
+        inf
         """
+        if not self.size:
+            return math.inf
         scores, weights = self.scores, self.weights
         if not scores.size:
             scores, weights = np.zeros(1), np.full(1, self.total_weight / self.size)

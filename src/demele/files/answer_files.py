@@ -1,5 +1,6 @@
 """Files of answers: a long table, or one with a column per annotator; and labels, or features, of the same items."""
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,6 +106,15 @@ def read_answers(
         with in_file(text, **{role: f"column {long[role].name}" for role in _ROLES}):
             known = _classes(classes, columns["answers"])
             found = Annotations(long["items"], long["annotators"], columns["answers"], classes=known, all_items=every)
+        alone = [name for name, (names, _) in others.items() if names is None]
+        wanted = list(map(class_text, found.items))
+        by_number = sorted(wanted, key=lambda name: [part.zfill(20) for part in re.split(r"(\d+)", name)])
+        if alone and wanted not in (by_number, list(map(class_text, long["items"].unique()))):
+            path = split_name(files[alone[0]])[0]
+            raise InputError(
+                f"{path}: labels alone are paired with the items sorted as text, {wanted[0]}, {wanted[1]}, "
+                f"{wanted[2]}, ...; pick the column of items too, such as {path}::item,label"
+            )
     of: dict[str, Any] = {
         name: columns[name,] if names is None else dict(zip(names, columns[name,], strict=True))
         for name, (names, _) in others.items()
