@@ -7,12 +7,13 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demele.core.array_files import members_of, opened_archive, opened_member
 from demele.core.errors import DemeleError, FormatError, InputError, plural
+from demele.core.lazy import pd
 from demele.core.reading import parsing, path_of
 from demele.core.result import Result, about
 from demele.core.table_columns import items_of
@@ -27,9 +28,6 @@ from demele.files.table_files import picking, text_of
 from demele.labels.joined.annotations import COLUMN_NAMES
 from demele.report.document import Document, Section
 from demele.report.listing import listed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: What columns of labels are called; a column of at most so many values, each in two rows on average, holds classes.
 _LABELS = ("label", "labels", "given", "given_label", "target", "class", "gold", "truth", "true", "true_label")
@@ -315,8 +313,6 @@ def _uses(arrays: Mapping[str, Any], path: Path) -> tuple[tuple[str, str], ...]:
 
 def _table(path: Path) -> FileFacts | None:
     """Say what the columns of a table are, and what they can be used for."""
-    import pandas as pd
-
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", ".txt", ".xlsx", ".json", ".jsonl", ".parquet"):
         return None

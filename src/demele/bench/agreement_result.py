@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +24,13 @@ from demele.bench.rank_correlation import (
 )
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import checked, checked_name
+from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Span, Table
 from demele.report.listing import Column, listed
 from demele.report.words import count, joined, name, rate, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What the agreement between metrics says: its document, whose parts a study shows too ---------------------------------
 
@@ -302,8 +299,6 @@ class RankMatrix:
         ------
         InputError
         """
-        import pandas as pd
-
         square = np.zeros((len(self.metrics),) * 2)
         square[column_pairs(len(self.metrics))] = getattr(self, what)
         square += square.T
@@ -440,8 +435,6 @@ class Agreement(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row for each matrix and pair of metrics."""
-        import pandas as pd
-
         rows = [{"matrix": name, **asdict(pair)} for name in self.matrices for pair in self.pairs(name)]
         return pd.DataFrame(rows)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from demele.bench.stored import (
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Curve, Findings, Row, Verdict
 from demele.core.errors import InputError, failing
 from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, checked_name, names_in
+from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result, about
@@ -64,10 +65,6 @@ from demele.report.document import (
 from demele.report.listing import Column, listed, table_of_frame, without_empty
 from demele.report.words import count, joined, name, rate
 from demele.runtime.sweep import Record, Sweep
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: How a verdict stands in a cell.
 PILLS = {
@@ -379,7 +376,6 @@ def _published(shown: _Shown) -> Section:
     """Return our verdicts and scores next to those of the review."""
     if shown.result.protocol != "review2022":  # the printed tables were made with these settings
         return NOTHING
-    import pandas as pd
 
     titles = {row.name: name(row.title) for row, _ in shown.rows}
     scores = pd.DataFrame(printed_scores(shown.result))
@@ -487,8 +483,6 @@ class Characterisation(Findings, Result):
         group : {"review", "added"}, optional
             Only the criteria of the review, or of the further scenarios.
         """
-        import pandas as pd
-
         if group is not None:
             checked_name(group, "group", ("review", "added"))
         names = [item.name for item in self.criteria if group in (None, item.group)]
@@ -501,8 +495,6 @@ class Characterisation(Findings, Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row for each verdict, with the run that it comes from: "yours", "measured" or "stored"."""
-        import pandas as pd
-
         asked, taken = {item.name for item in self.criteria}, {row.name for row in self.rows}
         lines = []
         for run in (self, self.stored) if self.stored is not None else (self,):
@@ -519,8 +511,6 @@ class Characterisation(Findings, Result):
 
     def value_frame(self) -> "pd.DataFrame":
         """Return one row for each value: scenario, severity, seed, metric, value (NaN with a reason)."""
-        import pandas as pd
-
         lines = []
         for (metric, scenario), curve in self.curves.items():
             if curve.declined is not None:
@@ -534,8 +524,6 @@ class Characterisation(Findings, Result):
 
     def curve_frame(self) -> "pd.DataFrame":
         """Return one row for each point of each curve: mean, interval, standard deviation, seeds."""
-        import pandas as pd
-
         lines = []
         for scenario, item in itertools.product(self.scenarios, self.candidates):
             curve = self.curves[item.name, scenario.name]

@@ -25,6 +25,7 @@ from demele.bench.rank_correlation import (
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
+from demele.core.lazy import pd
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, is_missing, items_of, reads_as_number, real_column, split_columns
 from demele.core.uncertainty import Note
@@ -75,8 +76,6 @@ class ScoreTable:
 
     def runs(self) -> NDArray[np.float64]:
         """Return the scores by configuration, metric and seed; NaN where a configuration has fewer seeds."""
-        import pandas as pd
-
         place = pd.Series(self.members).groupby(self.members).cumcount().to_numpy()
         found = np.full((len(self.configurations), len(self.metrics), place.max() + 1), np.nan)
         found[self.members, :, place] = self.scores
@@ -98,8 +97,6 @@ def read_scores(
     ------
     InputError, InputTypeError, UnknownNameError, NotEnoughData
     """
-    import pandas as pd
-
     columns, n = _columns(scores, "scores")
     if configuration is None:  # the only column of texts, if every row has another one
         texts = [name for name, held in columns.items() if all(isinstance(one, str) for one in held.tolist())]

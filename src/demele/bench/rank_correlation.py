@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.kinds import checked, checked_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from demele.core.lazy import pd
 
 Scores = NDArray[np.float64]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -380,8 +377,6 @@ class PublishedAgreement:
         ------
         InputError
         """
-        import pandas as pd
-
         upper = np.triu(self.printed if reading == "row" else self.printed.T, 1)
         return pd.DataFrame(upper + upper.T + np.eye(len(upper)), index=self.metrics, columns=self.metrics)
 
@@ -445,7 +440,6 @@ MEASURES = ("r", "same_sign", "difference")
 
 @cache
 def _published() -> Mapping[str, PublishedAgreement]:
-    import pandas as pd
 
     found = {}
     for name, taus in pd.read_csv(_FILE).groupby("dataset", sort=False):

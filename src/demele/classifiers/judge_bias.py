@@ -17,6 +17,7 @@ from demele.core.arrays import Flags, Floats
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Confidence, Data, checked, checked_confidence
+from demele.core.lazy import pd
 from demele.core.proportions import adjusted, exact_interval, normal_quantile
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, number_column
@@ -182,7 +183,6 @@ def judge_errors(
     >>> round(found["length"].p_value, 6)
     0.614417
     """
-    import pandas as pd
     from scipy.special import ndtr
 
     rows, true, inclusion = judged_rows(audit, scores)

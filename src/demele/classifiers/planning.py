@@ -7,18 +7,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from demele.core.arrays import Floats
 from demele.core.errors import InputError
 from demele.core.kinds import Amount, Confidence, Positive, Rate, between, checked, checked_pair
+from demele.core.lazy import pd
 from demele.core.proportions import normal_quantile
 from demele.core.table_columns import real_numbers
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Power = Annotated[float, between(0.5, 1, "[)")]
 
@@ -333,8 +331,6 @@ def more_or_better(
     1                  experts     200    0.041577
     2        cheap, any errors    2000    0.116837
     """
-    import pandas as pd
-
     cheap, expert = checked_pair(costs, "costs", "costs above 0", inside=lambda x: 0 < x < math.inf)
     if noise >= 0.5:
         raise InputError("noise", f"expected a share below 0.5, got {noise:g}")

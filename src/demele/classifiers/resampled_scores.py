@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import Count, Jobs, Level, Positive, Seed, Several, between, checked
 from demele.core.labelled import read_labels
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -22,10 +23,6 @@ from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.report.words import count, ends, written
 from demele.runtime.work import Watched, lost_workers_told
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Better = Literal["higher", "lower"]
 #: Rows to train on, and to test on.
@@ -80,8 +77,6 @@ class ResampledScores(TableResult):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row per training: the score, and what it was made of."""
-        import pandas as pd
-
         return pd.DataFrame({self.measure: self.scores, **self.parts})
 
     def headline(self) -> str:
@@ -130,8 +125,6 @@ class TTest(TableResult):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the test as one row."""
-        import pandas as pd
-
         keys = ("verdict", "difference", "low", "high", "t", "degrees_of_freedom", "p_value")
         found = asdict(self) | {"low": self.interval.low, "high": self.interval.high}
         return pd.DataFrame([{key: found[key] for key in keys}])

@@ -12,6 +12,7 @@ from demele.core.columns import numbered_rows
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Count, CountOrNone, Data, checked
 from demele.core.labelled import read_labels, vocabulary
+from demele.core.lazy import pd
 from demele.core.table_columns import as_column, whole_array
 
 
@@ -184,8 +185,6 @@ def item_means(
     >>> scores.given, items, round(spread.within, 4)
     (array([0.75, 0.25]), ('a', 'b'), 0.25)
     """
-    import pandas as pd
-
     read = read_scores(values, "values", low, high)
     codes, _ = numbered_rows(item, "item", read.size, "values")
     grouped = pd.Series(read).groupby(codes)

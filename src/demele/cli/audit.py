@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -15,6 +15,7 @@ from demele.cli.engine import Call, Command, Given
 from demele.cli.results import Warned, check_writable
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
+from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answer_rows, answers_text, read_answers
 from demele.files.expert_sheets import ANSWER, draw_rows, kept_columns, key_path, new_key, read_sheet, write_sheet
@@ -22,9 +23,6 @@ from demele.files.label_files import class_texts, column, in_file, in_one_vocabu
 from demele.files.named import check_sheet_name, split_name
 from demele.files.prediction_sets import is_log, read_predictions
 from demele.files.table_files import first_row, text_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Plan(OfTestSet):

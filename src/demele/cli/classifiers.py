@@ -12,6 +12,7 @@ from demele.classifiers.measures.assess import assess
 from demele.cli.engine import Call, Command, Given, flag_of
 from demele.core.errors import InputError, plural, shortened
 from demele.core.labelled import read_labels
+from demele.core.lazy import pd
 from demele.files.audit_files import TRUE
 from demele.files.expert_sheets import read_any_audit
 from demele.files.label_files import (
@@ -160,8 +161,6 @@ def _joined(audits: "Sequence[Audit]", texts: Sequence[str], found: PredictionSe
 
 def two_of(found: PredictionSet) -> dict[str, Any]:
     """Return two classifiers and the labels as the library calls them."""
-    import pandas as pd
-
     if len(found.predictions) != 2:
         named = ", ".join(map(shortened, found.predictions))
         raise InputError(f"expected one column of predictions in each file, got {named}")

@@ -4,20 +4,17 @@ import argparse
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from demele.cli import main
 from demele.cli.engine import Call, Command, Given, parser_of
 from demele.core.kinds import checked_name
-from demele.core.lazy import require
+from demele.core.lazy import pd, require
 from demele.core.result import Result, about
 from demele.doctor import doctor
 from demele.report.citations import citable_names, cite
 from demele.report.document import Document
 from demele.report.listing import table_of_frame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,8 +29,6 @@ class Listing(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return everything, a row each."""
-        import pandas as pd
-
         return pd.DataFrame(list(self.rows)).convert_dtypes()
 
     def document(self) -> Document:

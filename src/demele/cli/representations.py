@@ -15,6 +15,7 @@ from demele.cli.engine import Call, Command, Given
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_data import Codes, Factors
 from demele.core.inputs import read_factors
+from demele.core.lazy import pd
 from demele.core.reading import real_path
 from demele.files.audit_files import read_factor_noise
 from demele.files.label_files import column
@@ -33,7 +34,6 @@ from demele.scoring.several import compare_representations
 from demele.scoring.sparse import evaluate_sparse
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import NDArray
 
     from demele.bench import Scenario

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Rows
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted, warn_user
+from demele.core.lazy import pd
 from demele.core.table_columns import (
     as_column,
     check_distinct,
@@ -486,8 +487,6 @@ def numbered_rows(values: object, argument: str, n: int, rows_of: str) -> tuple[
     InputError
         If there are not ``n``, or some are missing.
     """
-    import pandas as pd
-
     column = as_column(values, argument)
     if column.shape != (n,):
         raise InputError(argument, f"expected {n}, one per row of `{rows_of}`, got shape {column.shape}")

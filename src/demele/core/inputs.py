@@ -25,6 +25,7 @@ from demele.core.columns import Missing as Missing
 from demele.core.columns import refuse_cyclic as refuse_cyclic
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.kinds import checked_flag
+from demele.core.lazy import pd
 from demele.core.table_columns import (
     as_float,
     check_lengths,
@@ -357,7 +358,6 @@ def _first(column: Any) -> object:
 
 
 def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
-    import pandas as pd
 
     if isinstance(getattr(column, "dtype", None), pd.CategoricalDtype):
         column = column.cat.remove_unused_categories()

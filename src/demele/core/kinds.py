@@ -485,15 +485,16 @@ def _list_of(inner: Kind, *, single: bool) -> Kind:
 
 
 def annotation_of(function: Callable[..., Any], name: str) -> Any:
-    """Return an annotation, also where it is a text; a name that is imported for types only has no kind."""
+    """Return an annotation, also where it is a text; tables, for whose types pandas is not loaded, have no kind."""
     whole = inspect.unwrap(function)
     signature = inspect.signature(whole)
     annotation = signature.return_annotation if name == "return" else signature.parameters[name].annotation
     if not isinstance(annotation, str):
         return annotation
     holder = type("Holder", (), {"__annotations__": {name: annotation}})
+    names = {key: value for key, value in whole.__globals__.items() if key != "pd"}
     try:
-        return get_type_hints(holder, whole.__globals__, include_extras=True)[name]
+        return get_type_hints(holder, names, include_extras=True)[name]
     except NameError:
         return object
 

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.lazy import pd
 from demele.core.table_columns import (
     as_column,
     check_distinct,
@@ -21,9 +22,6 @@ from demele.core.table_columns import (
     refuse_large_floats,
     split_columns,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Indices = NDArray[np.int32]
 
@@ -47,7 +45,6 @@ class Vocabulary:
 
     @cached_property
     def _places(self) -> "pd.Index[Any]":
-        import pandas as pd
 
         return pd.Index(self.classes)
 
@@ -77,8 +74,6 @@ class Vocabulary:
         InputError
             If a value is no class: how many, the first row, what to do.
         """
-        import pandas as pd
-
         if values.size and (values.dtype.kind == "i") != isinstance(self.classes[0], int):
             kind = "integers" if values.dtype.kind == "i" else "names"
             raise InputError(
@@ -274,8 +269,6 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
         If the classes given are repeated, or no classes.
     """
     if classes is None:
-        import pandas as pd
-
         return Vocabulary(tuple(np.sort(pd.unique(labels)).tolist()))
     if isinstance(classes, str | bytes | set | frozenset | Mapping) or not isinstance(classes, Iterable):
         got = f"{type(classes).__name__} {quoted(classes)}"
@@ -332,8 +325,6 @@ def refuse_unjudged(
 
 def _slip_of_coding(values: NDArray[Any], words: Vocabulary) -> str | None:
     """Return what would make classes of all values, if it looks as if these were written or counted otherwise."""
-    import pandas as pd
-
     known = set(words.classes)
     distinct = set(pd.unique(values).tolist())
     if values.dtype.kind == "i":
@@ -381,7 +372,6 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
 
 
 def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
-    import pandas as pd
 
     _refuse_missing(pd.isna(array), argument, "missing")
     kinds = [isinstance(value, str) for value in array]

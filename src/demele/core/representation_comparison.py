@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from demele.core.errors import UnknownNameError, short_words
-from demele.core.lazy import Later
+from demele.core.lazy import Later, pd
 from demele.core.result import Result, page_of
 from demele.core.results import Evaluation, Interval
 from demele.core.score_documents import (
@@ -24,10 +24,6 @@ from demele.core.verdict import STATUS, verdict_strips
 from demele.report.document import Block, Cell, Choice, Document, Notice, Pill, Section, Table
 from demele.report.listing import Column, drawn, listed
 from demele.report.words import count, ends, joined, name, rate, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What a comparison of representations says: its document --------------------------------------------------------------
 
@@ -391,15 +387,11 @@ class RepresentationComparison(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per difference: ``metric``, ``first``, ``second``, ``difference`` (second - first), ``low``..."""
-        import pandas as pd
-
         columns = list(ScoreDifference(metric="", first="", second="", value=0.0).row())
         return pd.DataFrame([each.row() for each in self.differences], columns=columns)
 
     def scores_frame(self) -> "pd.DataFrame":
         """One row per score: the frames of the evaluations below each other; with ``model``, where runs are named."""
-        import pandas as pd
-
         frame = pd.concat([each.to_frame() for each in self.evaluations], ignore_index=True)
         if self.models:
             model_of = {run: model for model, runs in self.models.items() for run in runs}

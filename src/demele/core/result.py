@@ -8,12 +8,13 @@ import types
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 import numpy as np
 
 from demele.core.bibliography import bibliography, software
 from demele.core.kinds import checked_name
+from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of
 from demele.core.signature import Signature
@@ -23,9 +24,6 @@ from demele.report.document import Document, Notice, Section
 from demele.report.listing import table_of_frame
 from demele.report.renderers import paper, terminal
 from demele.report.words import name, typed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MethodsFormat = Literal["latex", "markdown", "text"]
 _CITED = re.compile(r"( ?)\[(@[^\]]+)\]")
@@ -87,8 +85,6 @@ class Result(ABC):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the result as a table, with columns ``low`` and ``high`` for an interval."""
-        import pandas as pd
-
         items = getattr(self, self._rows) if self._rows else (self,)
         return pd.DataFrame([dict(_cells(one)) for one in items])
 

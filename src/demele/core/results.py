@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError, NotEnoughData, UnknownNameError, quoted, short_words
 from demele.core.kinds import checked_count, suggestion
-from demele.core.lazy import Later
+from demele.core.lazy import Later, pd
 from demele.core.result import Result, TableResult, page_of, plain
 from demele.core.score_documents import evaluation_document, score_document
 from demele.core.signature import Signature
@@ -24,10 +24,6 @@ from demele.core.uncertainty import Spread as Spread
 from demele.core.verdict import RepresentationVerdict
 from demele.report.document import Document, Line, Lines, Rows
 from demele.report.words import count, ends, joined, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What an evaluation says of axes --------------------------------------------------------------------------------------
 
@@ -383,7 +379,6 @@ class Score(Result):
         """The matrix behind the score, by code and factor."""
         if self.matrix_values is None:
             return None
-        import pandas as pd
 
         return pd.DataFrame(self.matrix_values.copy(), index=list(self.code_names), columns=list(self.factor_names))
 
@@ -433,8 +428,6 @@ class Score(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Long form of the native values: columns ``metric``, ``unit``, ``name``, ``value``, ``low``, ``high``."""
-        import pandas as pd
-
         names, values = self._native()
         if not names:
             names, values = ("all",), [self.value]
@@ -452,8 +445,6 @@ class Score(Result):
 
     def classes_frame(self) -> "pd.DataFrame":
         """One row per class, of scores that have them: sparse probing, splitting, absorption."""
-        import pandas as pd
-
         if "classes" not in self.details:
             raise NotEnoughData(f"{self.metric} has no values of single classes")
         return pd.DataFrame(
@@ -590,8 +581,6 @@ class Evaluation(Result, ScoresByName):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per score, in a fixed column order; corrected and aligned scores in columns at the end, if any."""
-        import pandas as pd
-
         rows = []
         for score in self.scores:
             rows.append({"name": self.name, **score.row()})
@@ -716,8 +705,6 @@ class ScoreCurve(TableResult):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table: a row for each moment, a column for each metric; NaN where it has no score."""
-        import pandas as pd
-
         return pd.DataFrame(
             [{score.metric: score.value for score in evaluation} for _, evaluation in self.points],
             index=pd.Index([moment for moment, _ in self.points], name=self.unit),

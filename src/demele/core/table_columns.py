@@ -20,6 +20,7 @@ from demele.core.errors import (
     shortened,
     warn_user,
 )
+from demele.core.lazy import pd
 from demele.core.reading import most_unpacked, size_text
 from demele.core.written_numbers import number_hint
 
@@ -72,8 +73,6 @@ def _pandas_of(data: Any, argument: str) -> Any:
     InputError, InputTypeError
         If a ``Dataset`` is no table, or it is another object of xarray.
     """
-    import pandas as pd
-
     if hasattr(data, "data_vars"):
         columns = {str(name): np.asarray(one.values) for name, one in data.data_vars.items()}
         if len({one.dims for one in data.data_vars.values()}) != 1 or any(one.ndim != 1 for one in columns.values()):

@@ -4,16 +4,13 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from demele.core.arrays import Floats
 from demele.core.errors import short_words
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from demele.core.lazy import pd
 
 Severity = Literal["info", "warning", "fragile"]
 
@@ -199,8 +196,6 @@ def _above(observed: Floats, permuted: Floats, chance: Chance) -> tuple[Floats, 
 
 def table_above_chance(scores: Iterable[Any]) -> "pd.DataFrame":
     """Return one row per score that has a level of chance: where it lies above it, or why that is not known."""
-    import pandas as pd
-
     columns = ["metric", "value", "chance", "p_value", "above_chance", "std_error", "reason"]
     rows = []
     for score in scores:

@@ -3,19 +3,16 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.report.document import INK, Document, Heat, Mark, Pill, Rows, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
 from demele.report.words import count, is_missing, joined, name, plain, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What a verdict says of codes and factors -----------------------------------------------------------------------------
 
@@ -384,8 +381,6 @@ class RepresentationVerdict(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row for each factor and each code: ``unit``, ``name``, ``status``, ``holds``, ``share``, ``words``..."""
-        import pandas as pd
-
         columns = ("unit", "name", "status", "sharing", "by", "share", "second", "chance", "together", "words")
         rows: list[dict[str, Any]] = [
             {**{key: getattr(one, key, None) for key in columns}, "unit": "factor", "name": one.factor, "by": one.codes}

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +30,11 @@ from demele.core.errors import (
     warn_user,
 )
 from demele.core.inputs import is_text, read_factors
-from demele.core.lazy import require
+from demele.core.lazy import pd, require
 from demele.core.reading import parsing, regular_file
 from demele.core.table_columns import split_columns
 from demele.data.images import ImageSet, digest_of
 from demele.data.space import FactorSpace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Arrays that lie in files and are read where they are looked at; other processes are sent the place, not the array ----
 
@@ -385,8 +381,6 @@ def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFra
     AmbiguousKindWarning
         For whole numbers that may be classes or quantities.
     """
-    import pandas as pd
-
     if factors is None or (isinstance(factors, Mapping) and not factors):
         return pd.DataFrame(index=pd.RangeIndex(n))
     if isinstance(factors, Mapping):
@@ -463,8 +457,6 @@ def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None
 
 def _column(factor: Factor, given: Any) -> Any:
     """Return a column whose type says the kind; classes that came as numbers stay numbers."""
-    import pandas as pd
-
     if not factor.categorical:
         return np.asarray(factor.values, dtype=np.float64)
     levels = list(factor.levels) if is_text(given) else _numbers(factor.levels)

@@ -15,13 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.kinds import checked_name
+from demele.core.lazy import pd
 from demele.core.table_columns import real_numbers, whole_array
 from demele.data.space import Sample, refuse_outside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pandas as pd
 
     from demele.data.space import Sample
 
@@ -180,8 +179,6 @@ def bundled_arrays(name: str) -> dict[str, NDArray[Any]]:
 
 def label_example(name: str) -> LabelSet:
     """Return a test set with real label errors, or with real models."""
-    import pandas as pd
-
     arrays = bundled_arrays(name)
     classes = arrays["classes"]
     # Names as Python strings, which data frames of every version hold without converting.
@@ -247,8 +244,6 @@ class CrowdSet:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per answer: item, annotator, answer; the methods of :mod:`demele.labels` read it."""
-        import pandas as pd
-
         return pd.DataFrame({"item": self.item, "annotator": self.annotator, "answer": self.answer})
 
 
@@ -301,7 +296,6 @@ CHUNK = 64  # images thinned together: their masks fit in a processor's cache
 
 def digits_example(name: str) -> Sample:
     """Return ten learned codes and nine factors of 1797 real handwritten digits."""
-    import pandas as pd
     from sklearn.datasets import load_digits
 
     digits, arrays = load_digits(), bundled_arrays("digits/demo")
@@ -379,8 +373,6 @@ def digit_factors(images: ArrayLike) -> pd.DataFrame:
        area  slant  width  height  centre_x
     0  12.0    0.0    2.0     6.0       3.5
     """
-    import pandas as pd
-
     array = real_numbers(images, "images")
     if array.ndim != 3 or array.shape[1:] != (8, 8):
         raise InputError("images", f"expected shape (n, 8, 8); got {array.shape}; reshape rows of 64 with (-1, 8, 8)")

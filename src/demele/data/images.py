@@ -11,20 +11,17 @@ import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import CountOrNone, Seed, checked, checked_count, checked_name, checked_whole, is_whole
+from demele.core.lazy import pd
 from demele.core.seeds import rng_for
 from demele.core.table_columns import plain_array, whole_array
 from demele.data.space import FactorSpace, refuse_outside
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Smaller and larger images --------------------------------------------------------------------------------------------
 #

@@ -28,6 +28,7 @@ from demele.core.array_files import (
 )
 from demele.core.errors import AmbiguousKindWarning, DemeleWarning, FormatError, InputError, listed, quoted, warn_user
 from demele.core.kinds import checked_name, suggestion
+from demele.core.lazy import pd
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.core.result import Result
@@ -54,8 +55,6 @@ from demele.report.words import count, sentence_of
 from demele.runtime.progress import reporting
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.data.loaders.published import Factor
 
 
@@ -182,8 +181,6 @@ class ImageSetFacts(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each factor of each variant."""
-        import pandas as pd
-
         rows = [
             (variant.name, one.name, one.size, one.kind, one.period, " ".join(map(str, one.values or ())))
             for variant in self.variants

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.columns import Kind
 from demele.core.errors import InputError, InputTypeError, listed, plural, quoted
 from demele.core.inputs import given_kinds
+from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import HALVES, parsing
 from demele.core.result import Result, TableResult, about
@@ -25,10 +26,6 @@ from demele.report.document import Document
 from demele.report.listing import table_of_frame
 from demele.report.words import count
 from demele.report.words import name as isolated
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: Rows are counted in 64 bits.
 MOST_ROWS = 2**63 - 1
@@ -152,8 +149,6 @@ class FactorSpace(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each factor."""
-        import pandas as pd
-
         columns = {"factor": self.names, "values": self.sizes, "kind": self.kinds, "period": self.period}
         return pd.DataFrame(columns).astype({"period": float})
 
@@ -219,8 +214,6 @@ class FactorSpace(TableResult):
         ------
         InputError, InputTypeError
         """
-        import pandas as pd
-
         positions = self.positions(np.arange(len(self)) if rows is None else rows)
         columns: dict[str, Any] = {}
         for name, values, kind, place in zip(self.names, self.values, self.kinds, positions.T, strict=True):
@@ -250,8 +243,6 @@ class FactorSpace(TableResult):
         InputError, InputTypeError
             Naming the factor that is missing, or the value that is not in the space with its row.
         """
-        import pandas as pd
-
         columns: dict[str, NDArray[Any]] = {}
         if not isinstance(factors, Mapping) and not (hasattr(factors, "columns") and hasattr(factors, "__len__")):
             raise InputTypeError("factors", f"expected a table of factors by name, got {type(factors).__name__}")
@@ -477,8 +468,6 @@ class Sample(Result):
 
     def document(self) -> Document:
         """Return how many there are, and the mean and spread of each code."""
-        import pandas as pd
-
         each = pd.DataFrame(
             {"code": self.codes.columns.astype(str), "mean": [*self.codes.mean()], "std": [*self.codes.std()]}
         )
@@ -489,8 +478,6 @@ class Sample(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return codes and factors in one table."""
-        import pandas as pd
-
         return pd.concat([self.codes, self.factors], axis=1)
 
     def save(self, path: str | Path) -> Path:
@@ -520,16 +507,12 @@ class Sample(Result):
 
 def _as_numbers(column: Any) -> NDArray[np.float64]:
     """Return a factor as numbers: its own, or of texts the position among the classes."""
-    import pandas as pd
-
     values = np.asarray(column)
     return values.astype(np.float64) if values.dtype.kind in "iuf" else pd.Categorical(column).codes.astype(np.float64)
 
 
 def _frame(given: Any, argument: str, names: str | list[str]) -> pd.DataFrame:
     """Return a frame as it is, and an array as one; ``names``: of its columns, or what they begin with."""
-    import pandas as pd
-
     if isinstance(given, pd.DataFrame):
         return given
     if not isinstance(given, np.ndarray) or given.ndim not in (1, 2):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers, Rows
+from demele.core.lazy import pd
 from demele.estimation.discretise import ColumnBins
 from demele.estimation.linear_recovery import CodeMoments, chunks, code_rows
 
@@ -67,8 +68,6 @@ def packed(columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> t
 
 def _hashed(key: NDArray[np.int64]) -> tuple[NDArray[np.intp], int]:
     """Replace keys by numbers from 0, in order of appearance, in linear time; also return how many there are."""
-    import pandas as pd
-
     number, distinct = pd.factorize(key)
     return number, len(distinct)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Flags, Floats, Integers
 from demele.core.errors import NotEnoughData
+from demele.core.lazy import pd
 from demele.estimation.cells import FactorCells, summarise_cells
 from demele.estimation.linear_recovery import (
     ROUNDING,
@@ -451,7 +452,6 @@ def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[Integers], ce
     cells = summarise_cells(codes, columns, [int(column.max()) + 1 for column in columns])
     if centre == "mean":
         return cells
-    import pandas as pd
 
     medians = pd.DataFrame(codes).groupby(list(columns), sort=True).median().to_numpy(dtype=np.float64)
     total, in_order = np.empty_like(cells.total), np.lexsort(cells.levels[::-1])

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from demele.core.errors import FormatError, InputError, plural
 from demele.core.kinds import ColumnName, Kind
 from demele.core.labelled import read_labels
+from demele.core.lazy import pd
 from demele.files.label_files import (
     class_text,
     classes_like,
@@ -21,9 +22,6 @@ from demele.files.label_files import (
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, picking
 from demele.labels.joined.annotations import COLUMN_NAMES, Annotations
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ROLES = {"items": "item", "annotators": "annotator", "answers": "answer"}
 #: A column with another value in each of so many rows may hold the names of the items.

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from demele.core.columns import Factors
 from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.core.kinds import joined, share_or_file, unquoted
+from demele.core.lazy import pd
 from demele.files.label_files import class_text, classes_like, in_file, read_transition
 from demele.files.named import escaped, is_empty, read_table, split_name
 from demele.files.table_files import Warn, listed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.files.named import Cells
     from demele.noise.audit import Audit
 
@@ -365,8 +364,6 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
 
 def _values(column: "pd.Series[Any]") -> object:
     """Return values as numbers, where all that is left of a column after unclear ones are numbers."""
-    import pandas as pd
-
     numbers = pd.to_numeric(column, errors="coerce")
     return column.to_numpy() if numbers.isna().any() else numbers.to_numpy()
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.core.kinds import Data, OneClass, names_in
 from demele.core.labelled import read_labels
+from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import check_nesting, parsing, read_whole, real_path
 from demele.core.result import TableResult
@@ -42,10 +43,6 @@ from demele.files.prediction_sets import PredictionSet
 from demele.files.table_files import Warn, quoted_name
 from demele.noise.audit import Audit, AuditPlan, draw_audit
 from demele.noise.audit import disagreement as disagreement_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: Columns of a sheet beside those that were kept.
 KEY, ANSWER = "key", "answer"
@@ -403,8 +400,6 @@ def kept_columns(
     FormatError
         If its columns have no names.
     """
-    import pandas as pd
-
     if not sheet:
         if keep is not None:
             raise InputError("keep", "says what the sheet of `blind` shows to the expert; add `blind=True`")
@@ -431,8 +426,6 @@ def kept_columns(
 
 def _kept_fields(keep: str | None, logs: PredictionSet) -> "pd.DataFrame":
     """Return fields of logs that the expert is shown; none may hold the right answers."""
-    import pandas as pd
-
     default = [name for name in ("question", "choices") if any(fields.get(name) for fields in logs.fields)]
     names = default if keep is None else names_in(keep)
     targets = list(zip(logs.labels.tolist(), logs.values_of("target"), strict=True))
@@ -499,8 +492,6 @@ class RowsToLabel(TableResult):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the rows as the expert gets them."""
-        import pandas as pd
-
         if self.key is not None and self.kept is not None:
             shown = self.kept.iloc[[line.row for line in self.key.lines]].reset_index(drop=True)
             shown.insert(0, KEY, [line.key for line in self.key.lines])
@@ -606,7 +597,6 @@ def draw_rows(
     plan = draw_audit(given.size, size, seed=seed, **drawn)
     if not blind:
         return RowsToLabel(plan, given)
-    import pandas as pd
 
     key = new_key(
         plan.rows,

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, plural, quoted, shortened
 from demele.core.kinds import listed_items, unquoted
+from demele.core.lazy import pd
 from demele.core.reading import real_path
 from demele.core.table_columns import refuse_large_floats
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn, listed, picking
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.labels.cleaned.cleaning import Cleaning
     from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -299,8 +298,6 @@ def _named_rows(text: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", list[
 
 def read_cleaning(text: str, given: NDArray[Any], warn: Warn) -> "Cleaning":
     """Read what a cleaning found: a column of flags, and perhaps one of classes, empty where there is no suspect."""
-    import pandas as pd
-
     from demele.labels import Cleaning
 
     table = read_table(text, warn=warn)

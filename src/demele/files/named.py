@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from demele.core.array_files import mapped_array, members_of, objects_refused, opened_archive, read_member
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.kinds import NAME, unquoted
-from demele.core.lazy import require
+from demele.core.lazy import pd, require
 from demele.core.outputs import write_whole
 from demele.core.reading import check_unpacked, parsing, path_of, regular_file
 from demele.core.table_columns import checked_structure
@@ -35,10 +35,6 @@ from demele.files.table_files import (
     text_of,
     unescaped,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: Arrays that every archive of ``scipy.sparse.save_npz`` holds, and those of positions that some do.
 _OF_SPARSE = {"format", "shape", "data"}
@@ -100,7 +96,6 @@ def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) 
     if len(lengths) != 1 or any(array.ndim != 1 for array in arrays):
         shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(chosen, arrays, strict=True))
         raise InputError(f"{path}: several arrays make a table only as columns of equal length, got {shapes}")
-    import pandas as pd
 
     with parsing(f"{path}: not columns of a table"):
         return pd.DataFrame(dict(zip(chosen, arrays, strict=True)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, UnknownNameError, plural, quoted
 from demele.core.kinds import checked_name
 from demele.core.labelled import shown
+from demele.core.lazy import pd
 from demele.core.reading import path_of, real_path
 from demele.core.table_columns import items_of
 from demele.files.audit_files import AsKnown
@@ -39,10 +40,6 @@ from demele.files.model_logs import (
 )
 from demele.files.named import read_frame, read_table, split_name
 from demele.files.table_files import Warn, check_known, listed, quoted_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Logs of several models: found in folders, gathered by model, and read as classes -------------------------------------
 

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.array_files import check_columns, facts_of, parsing_parquet
 from demele.core.errors import FormatError, UnknownNameError, plural, quoted, shortened
+from demele.core.lazy import pd
 from demele.core.reading import (
     BYTES_PER_COLUMN,
     check_nesting,
@@ -28,9 +29,6 @@ from demele.core.reading import (
     read_whole,
 )
 from demele.core.written_numbers import thousands
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Warn = Callable[[str], None]
 
@@ -60,8 +58,6 @@ def read_csv(
     path: Path, names: tuple[str, ...], warn: Warn, *, row_names: bool = False
 ) -> "NDArray[Any] | pd.DataFrame":
     """Read a table of text; see :func:`demele.files.named.read_table`."""
-    import pandas as pd
-
     what = f"{path}: not a table that can be read"
     with parsing(what), _in_utf8(path), long_fields():
         delimiter, first = first_row(path)
@@ -246,8 +242,6 @@ def _without_index(frame: "pd.DataFrame", path: Path, names: Sequence[str], warn
 
 def read_parquet(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
     """Read a Parquet file, or some columns of it; see :func:`demele.files.named.read_table`."""
-    import pandas as pd
-
     facts = facts_of(path, f"reading {path}")
     check_known(names, facts.names, path, "column")
     check_columns(facts, names or facts.names)
@@ -323,7 +317,6 @@ def _records(path: Path, rows: list[dict[str, Any]], size: int, names: tuple[str
 
 
 def _frame(path: Path, data: Any, width: int, height: int, size: int, names: tuple[str, ...]) -> "pd.DataFrame":
-    import pandas as pd
 
     check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=size)
     with parsing(f"{path}: columns of different lengths"):
@@ -418,8 +411,6 @@ def unescaped(value: Any) -> Any:
 
 def plain_frame(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table that was read from CSV with its texts and names as they were before :func:`csv_text`."""
-    import pandas as pd
-
     names = [unescaped(name) for name in frame.columns]
     found = frame if names == list(frame.columns) else frame.set_axis(names, axis=1)
     for place, kind in enumerate(found.dtypes):

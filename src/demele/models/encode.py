@@ -6,21 +6,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted, short_words
 from demele.core.kinds import Count, checked, checked_name, is_number
+from demele.core.lazy import pd
 from demele.core.table_columns import whole_array
 from demele.data.images import ImageSet
 from demele.data.space import Sample
 from demele.runtime.progress import reporting
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # How a model of any framework is called without changing it, and how its output is read as means and deviations -------
 
@@ -412,7 +409,6 @@ def sample_of(
 
 
 def _table(numbers: NDArray[np.float64]) -> "pd.DataFrame":
-    import pandas as pd
 
     return pd.DataFrame(numbers, columns=[f"z{number}" for number in range(1, numbers.shape[1] + 1)])
 

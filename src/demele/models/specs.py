@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.lazy import pd
 from demele.report.document import Line, Lines, Table
 from demele.report.words import is_missing, joined, name, title_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: What is compared by its digest, and what that is of.
 DIGESTS = {"digest": "images", "labels": "labels", "begins": "initial weights"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,11 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
+from demele.core.lazy import pd
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
 from demele.core.uncertainty import Note
 from demele.noise.transition import digest, set_fields
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Design = Literal["uniform", "weighted", "stratified", "selective"]
 #: What an audit found contradicts an assumption under which it is found more seldom than this.
@@ -337,8 +334,6 @@ class Audit:
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row, label (or of each system) and, if weighted, probability."""
-        import pandas as pd
-
         said = self.scores if self.systems else {"label": self.labels}
         columns: dict[str, Any] = {"row": self.rows, **said}
         if self.probabilities is not None:
@@ -513,8 +508,6 @@ class AuditPlan:
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row and, for a weighted design, probability: a form to fill in."""
-        import pandas as pd
-
         columns: dict[str, Any] = {"row": self.rows}
         if self.probabilities is not None:
             columns["probability"] = self.probabilities

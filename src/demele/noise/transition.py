@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, checked, checked_count, checked_level, checked_number
 from demele.core.labelled import Vocabulary, common_vocabulary, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.lazy import pd
 from demele.core.proportions import exact_interval, proportion
 from demele.core.result import Result, about, plain
 from demele.core.signature import OptionText
@@ -21,10 +22,6 @@ from demele.core.uncertainty import Interval, Note
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import MISSING, count, ends, name, rate, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Square tables of classes by classes: read and ordered ----------------------------------------------------------------
 
@@ -99,8 +96,6 @@ class SquareTable(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame: index "true", columns "given"."""
-        import pandas as pd
-
         index, columns = (pd.Index(self._words.classes, name=axis) for axis in ("true", "given"))
         return pd.DataFrame(self._table.copy(), index=index, columns=columns)
 
@@ -164,8 +159,6 @@ _MOST_CLASSES = 60
 
 def matrix_document(result: "TransitionMatrix") -> Document:
     """Say how probable a correct label is, for each class."""
-    import pandas as pd
-
     frame = result.to_frame()
     right = np.diag(frame)
     least, most = int(right.argmin()), int(right.argmax())
@@ -202,8 +195,6 @@ def counts_document(result: "TransitionCounts", level: float | None = 0.95) -> D
 
 def _tables(frame: "pd.DataFrame", columns: "pd.DataFrame", form: str) -> dict[str, Any]:
     """Return the heat map of all pairs of classes, and a row for each class with what it is mistaken for most."""
-    import pandas as pd
-
     classes, values = list(map(str, frame.index)), frame.to_numpy()
     others = np.where(np.eye(len(classes), dtype=bool), 0, values / np.maximum(values.sum(axis=1, keepdims=True), 1))
     most = [(classes[row.argmax()], float(row.max())) for row in others]
@@ -490,8 +481,6 @@ class TransitionCounts(SquareTable):
         ----------
         level : float in (0, 1)
         """
-        import pandas as pd
-
         sizes = self.counts.sum(axis=1)
         wrong = sizes - np.diag(self.counts)
         low, high = exact_interval(wrong, sizes, level=level)

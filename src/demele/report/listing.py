@@ -6,17 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.lazy import pd
 from demele.report.document import INK, Cell, Mark, Pill, Strip, Strips, Table
 from demele.report.words import is_missing, is_number, name, title_of, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Thing = TypeVar("Thing")
 #: Its title, its format, and its cell: a key of a mapping, the path of an attribute such as ``"chance.mean"``, or a

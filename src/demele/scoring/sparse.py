@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from demele.core.errors import (
 )
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
 from demele.core.kinds import FILE, Bins, Count, Kinds, Several, at_least, checked, is_whole
+from demele.core.lazy import pd
 from demele.core.result import Result, plain
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
 from demele.core.score_documents import about_scores, factors_table, glossary, scope_of, score_strips, scores_table
@@ -34,10 +35,6 @@ from demele.report.document import Document, Section, Table
 from demele.report.listing import Column, drawn, listed
 from demele.report.words import count, name, written
 from demele.runtime.progress import reporting
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What scoring sparse codes returns ------------------------------------------------------------------------------------
 
@@ -152,8 +149,6 @@ class SparseEvaluation(Result, ScoresByName):
 
     def top_frame(self, k: int | None = None) -> "pd.DataFrame":
         """Return the best codes of every factor as a table: one row per code and factor."""
-        import pandas as pd
-
         return pd.DataFrame([asdict(item) for item in self._best(k)], columns=list(TopCode.__dataclass_fields__))
 
     def _best(self, k: int | None) -> tuple[TopCode, ...]:
@@ -170,8 +165,6 @@ class SparseEvaluation(Result, ScoresByName):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per score, in a fixed column order."""
-        import pandas as pd
-
         return pd.DataFrame([{"name": self.name, **score.row()} for score in self.scores])
 
     def to_dict(self) -> dict[str, Any]:
@@ -331,8 +324,6 @@ def evaluate_sparse(
     columns = read_factors(factors, kinds=kinds, missing=missing)
     refuse_cyclic(columns.columns, "evaluate_sparse")
     check_pair(read.n, read.d, columns)
-
-    import pandas as pd
 
     subject, named = _subject(read, columns), metrics is not None
     counted, fitted = ([one for one in asked if one.metric.screened == own] for own in (False, True))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted, shortened
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
 from demele.core.kinds import checked
+from demele.core.lazy import pd
 from demele.core.reading import parsing
 from demele.core.signature import OptionText
 from demele.core.table_columns import as_column, check_same_rows, items_of, split_columns, whole_numbers
@@ -203,7 +204,6 @@ def storage(column: Any) -> str:
     values = as_column(column, "factors")
     if values.dtype.kind != "O":
         return {"i": "i", "u": "i", "f": "f"}.get(values.dtype.kind, "")
-    import pandas as pd
 
     for value in values:
         if not (value is None or value is pd.NA or value != value):
@@ -618,8 +618,6 @@ class BinEdges:
         -------
         pandas.DataFrame
         """
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 about.name: pd.Categorical.from_codes(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, NotEnoughData, plural
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
+from demele.core.lazy import pd
 from demele.core.results import Note, Score
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_rows, split_columns
@@ -414,7 +415,6 @@ def table_of_columns(columns: Sequence[Any], names: tuple[str, ...], default: st
     numeric = all(isinstance(column, np.ndarray) and column.dtype.kind in "fiub" for column in columns)
     if numeric and names == tuple(f"{default}{index + 1}" for index in range(len(columns))):
         return np.column_stack(columns)
-    import pandas as pd
 
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import is_zipfile
 
 import numpy as np
@@ -14,15 +14,12 @@ from numpy.typing import NDArray
 from demele.core.array_files import members_of, opened_archive, read_member
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_factors
+from demele.core.lazy import pd
 from demele.core.reading import check_unpacked, regular_file
 from demele.core.uncertainty import Note
 from demele.data.array_images import ArrayImages, columns_of, factor_table
 from demele.data.images import ImageSet
 from demele.data.space import Sample
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Files ----------------------------------------------------------------------------------------------------------------
 
@@ -75,8 +72,6 @@ def read_codes_file(path: Path) -> CodesFile:
     FormatError
         If there is no such file, it is no archive, holds Python objects, or arrays of other shapes.
     """
-    import pandas as pd
-
     try:
         size = regular_file(path)
     except OSError as error:
@@ -249,8 +244,6 @@ def _contradictions(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.intp]:
 
     Missing annotations contradict nothing, positions do not contradict the values that they are of, nor texts numbers.
     """
-    import pandas as pd
-
     both = np.flatnonzero(pd.notna(one) & pd.notna(other))
     one, other = one[both], other[both]
     if (one.dtype.kind in "iufb") != (other.dtype.kind in "iufb"):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
+from demele.core.lazy import pd
 from demele.core.result import Result, notices
 from demele.core.results import Evaluation, Note
 from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
@@ -32,10 +33,6 @@ from demele.report.document import (
 )
 from demele.report.listing import Pixels, strip, table_of_frame, within
 from demele.report.words import count, joined, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What an examination of a trained model says: its document ------------------------------------------------------------
 
@@ -386,8 +383,6 @@ class Examination(Result):
     @property
     def factors(self) -> pd.DataFrame:
         """By factor: ``verdict``, its best ``code``, ``information``, ``second``, ``chance`` and ``words``."""
-        import pandas as pd
-
         rows = [] if self.verdict is None else self.verdict.factors
         held = [(row.status, next(iter(row.codes), ""), row.share, row.second, row.chance, row.words) for row in rows]
         columns = ["verdict", "code", "information", "second", "chance", "words"]

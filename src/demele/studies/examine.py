@@ -16,6 +16,7 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEno
 from demele.core.given_data import Codes, Factors
 from demele.core.inputs import Missing, read_pair
 from demele.core.kinds import Seed, at_least, checked, checked_count, checked_name, checked_seed
+from demele.core.lazy import pd
 from demele.core.reading import path_of
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import rng_for
@@ -53,8 +54,6 @@ from demele.studies.examination import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.models.vae.model import VAE
 
 #: Scores that are quick to compute on thousands of rows, with intervals and chance.
@@ -450,8 +449,6 @@ def shares_of_entropy(codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: obje
     >>> shares_of_entropy(codes, factors).round(2).to_numpy().tolist()
     [[1.0, 0.0], [0.0, 0.0]]
     """
-    import pandas as pd
-
     subject = _subject(codes, factors, kinds)
     shares = subject.spread_factors(shares_of(Data(subject.codes, subject.varying)).share)
     return pd.DataFrame(shares, index=pd.Index(codes.columns, name="code"), columns=list(factors.columns))
@@ -479,8 +476,6 @@ def code_facts(codes: pd.DataFrame, std: pd.DataFrame | None, shares: pd.DataFra
     DataFrame of shape (n_codes, 5)
         ``kl``, ``std``, ``active``, ``best_factor``, ``information``; ``best_factor`` is "" where there is none.
     """
-    import pandas as pd
-
     kl = np.full(codes.shape[1], np.nan) if std is None else divergences(codes.to_numpy(), std.to_numpy())
     spread = codes.to_numpy().std(axis=0)
     best, told = [""] * codes.shape[1], np.full(codes.shape[1], np.nan)

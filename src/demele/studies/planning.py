@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from demele.core.kinds import (
     checked_share,
     checked_size,
 )
+from demele.core.lazy import pd
 from demele.core.result import TableResult, plain
 from demele.core.results import Evaluation
 from demele.core.seeds import rng_for
@@ -46,10 +47,6 @@ from demele.runtime.sweep import Record, Task
 from demele.scoring.evaluate import evaluate
 from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
 from demele.studies.study import STUDY, Configuration, Study, codes_digest, read_codes, write_codes
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: What the grid of strengths is of, by objective; the others have none.
 STRENGTHS: Mapping[str, str] = {
@@ -467,8 +464,6 @@ class Estimate(TableResult):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row for each quantity."""
-        import pandas as pd
-
         rows = [(title_of(quantity), float(value)) for quantity, value in asdict(self).items()]
         return pd.DataFrame(rows, columns=["quantity", "value"])
 

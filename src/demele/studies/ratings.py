@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Level, Seed, checked, checked_count
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.table_columns import items_of
@@ -17,9 +18,6 @@ from demele.core.uncertainty import Interval
 from demele.labels.joined.agreement_coefficients import annotator_agreement
 from demele.labels.joined.annotations import Annotations
 from demele.report.words import count, ends, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Resamples of the models for an interval, and the fewest models: with 4, it left out a true 0 in 16% of cases.
 _RESAMPLES, _FEWEST = 1000, 8
@@ -55,8 +53,6 @@ def rating_sheet(
     >>> sheet.shape, sorted(key.columns)
     ((8, 3), ['code', 'model', 'traversal'])
     """
-    import pandas as pd
-
     if not isinstance(models, Mapping):
         raise InputTypeError("models", f"expected a mapping of names to numbers of codes, got {quoted(models)}")
     raters = list(map(str, items_of(raters, "raters", "names")))
@@ -146,7 +142,6 @@ def rated_traversals(
     >>> float(found.table["correlation"][0]), found.agreement
     (1.0, 1.0)
     """
-    import pandas as pd
     from scipy.stats import rankdata
 
     lacking = [one for one in ("rater", "traversal", "rating") if one not in sheet]

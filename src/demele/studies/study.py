@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from demele.bench.rank_agreement import agreement
 from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, failing
 from demele.core.kinds import checked_count, checked_name
+from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape, parsing, read_whole
 from demele.core.result import Result, plain
@@ -31,10 +32,6 @@ from demele.report.listing import Column, listed
 from demele.report.words import count, name, written
 from demele.runtime.sweep import Record
 from demele.studies.folders import StudyFormat
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # One model of a study -------------------------------------------------------------------------------------------------
 
@@ -405,8 +402,6 @@ class Study(Result):
 
     def to_frame(self, *, step: int | None = None, kind: str = "real") -> "pd.DataFrame":
         """Return one row for each model, with its scores; those at the end against its factors by default."""
-        import pandas as pd
-
         about = pd.DataFrame([model.row() for model in self.models])
         return pd.concat([about, self._table(self.models, step=step, kind=kind)], axis=1)
 
@@ -458,7 +453,6 @@ class Study(Result):
         ]
 
     def _table(self, models: Sequence[TrainedModel], **which: Any) -> "pd.DataFrame":
-        import pandas as pd
 
         return pd.DataFrame(
             [{metric: self.value(model, metric, **which) for metric in self.metrics} for model in models]

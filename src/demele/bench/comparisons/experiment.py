@@ -28,6 +28,7 @@ from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked, checked_pair
 from demele.core.labelled import Indices, Labelled, read_labels, vocabulary
+from demele.core.lazy import pd
 from demele.core.proportions import proportion
 from demele.core.seeds import rng_for
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
@@ -102,8 +103,6 @@ def candidate_classifier(
     >>> name, predictions.shape
     ('decision tree 2: 4 features, blur 0.35, 39% of the instances', (200,))
     """
-    import pandas as pd
-
     n, d = table.shape
     rng = rng_for(seed, "classifier", index)
     share = float(np.exp(rng.uniform(np.log(LEAST_SHARE), 0.0)))

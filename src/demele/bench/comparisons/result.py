@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,12 @@ from demele.core.arrays import Flags, Floats
 from demele.core.errors import UnknownNameError
 from demele.core.kinds import checked_name
 from demele.core.labelled import shown
+from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, drawn, listed, png
 from demele.report.words import count, joined, name, rate, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What a comparison of comparison methods says: its document -----------------------------------------------------------
 
@@ -357,8 +354,6 @@ class MethodComparison(Result):
         ------
         UnknownNameError
         """
-        import pandas as pd
-
         measure = self.measures[0] if measure is None else measure
         known = [one.name for one in fields(Tally)][4:]
         for argument, value, among in (("figure", figure, known), ("measure", measure, self.measures)):

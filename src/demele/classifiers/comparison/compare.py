@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from demele.core.arrays import Rows
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name
 from demele.core.labelled import Labelled, read_labelled, read_models, shown
+from demele.core.lazy import pd
 from demele.core.proportions import holm
 from demele.core.result import Result, plain
 from demele.core.signature import Signature
@@ -45,10 +46,6 @@ from demele.core.table_columns import check_same_order
 from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, AuditData
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: What is asked of which class, where that has a name of its own.
 _ASKED_AS = {
@@ -397,8 +394,6 @@ class Ranking(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per model, best estimate first."""
-        import pandas as pd
-
         rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
         return pd.DataFrame(
             [

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,14 +22,12 @@ from demele.classifiers.results import Estimate, Verdict
 from demele.classifiers.row_groups import Groups, group_notes, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_effects, table_value
 from demele.core.arrays import Counts, Flags, Floats
+from demele.core.lazy import pd
 from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
 from demele.noise.transition import digest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,8 +206,6 @@ class Decision(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row for each measure."""
-        import pandas as pd
-
         return pd.concat([pair_frame(one.asked, one.measure) for one in (self, *self.others)], ignore_index=True)
 
     document = decision_document
@@ -392,8 +388,6 @@ def estimate(
 
 def pair_frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
     """Return a row for each pair: its verdict, its difference, and what the labels of the disagreements say."""
-    import pandas as pd
-
     question, outcomes, data = asked.question, asked.outcomes, asked.question.data
     names = np.array(data.names, dtype=object)
     verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.baseline, "baseline", "inconclusive"))

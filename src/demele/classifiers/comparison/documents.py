@@ -17,6 +17,7 @@ from demele.classifiers.measures.documents import (
 )
 from demele.classifiers.results import MOST_MODELS, Estimate, rank_text
 from demele.core.labelled import ALL_CORRECT
+from demele.core.lazy import pd
 from demele.core.result import about
 from demele.report.document import (
     NOTHING,
@@ -49,8 +50,6 @@ from demele.report.words import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.classifiers.comparison.compare import Ranking
     from demele.classifiers.comparison.decision import Decision
     from demele.classifiers.comparison.methods import MethodSpec

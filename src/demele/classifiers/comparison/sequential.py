@@ -4,7 +4,7 @@ import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from demele.core.arrays import Flags, Rows
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked
 from demele.core.labelled import read_labelled, read_labels
+from demele.core.lazy import pd
 from demele.core.result import Result
 from demele.core.seeds import rng_for
 from demele.core.table_columns import number_column
@@ -40,9 +41,6 @@ from demele.noise.audit import Audit, read_rows
 from demele.noise.transition import digest
 from demele.report.document import Document
 from demele.report.words import count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: In the place of a class index: no answer yet; and no class, for the expert could not say.
 UNASKED, UNCLEAR = -1, -2

@@ -54,6 +54,7 @@ from demele.core.kinds import (
     suggestion,
 )
 from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
+from demele.core.lazy import pd
 from demele.core.proportions import score_interval
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
@@ -345,8 +346,6 @@ def perturbation_test(
     >>> found.pairs[0].better
     'right'
     """
-    import pandas as pd
-
     shown, ends = _read_images(images)
     if isinstance(noise, Audit):
         message = "an audit cannot be used: confirmed labels do not check predictions on destroyed images"

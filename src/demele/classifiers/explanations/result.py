@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
 from demele.core.kinds import checked_name
+from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
@@ -18,8 +19,6 @@ from demele.report.listing import Column, drawn, listed, strip, within
 from demele.report.words import count, ends, joined, name, rate, written
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.classifiers.results import Estimate
 
 
@@ -332,8 +331,6 @@ class PerturbationTest(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Row per map: its areas, the difference to random order with its interval, the verdict."""
-        import pandas as pd
-
         rows = [
             {
                 "map": found.name,

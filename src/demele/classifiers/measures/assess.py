@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Classes, Confidence, Data, Rate, checked, checked_name
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
+from demele.core.lazy import pd
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result
 from demele.core.signature import Signature
@@ -50,9 +51,6 @@ from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import digest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Ends = tuple[Floats, Floats]
 UNKNOWN: Ends = (np.asarray(math.nan),) * 2
@@ -119,8 +117,6 @@ class Assessment(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per estimate, in a fixed order of columns."""
-        import pandas as pd
-
         return pd.DataFrame([estimate.row() for estimate in self.estimates])
 
     document = assessment_document

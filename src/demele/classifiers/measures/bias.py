@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from demele.core.arrays import Counts, Flags, Floats
 from demele.core.errors import InputError, OutOfDomainWarning, warn_user
 from demele.core.kinds import Count, Level, Rate, checked
 from demele.core.labelled import Indices, read_labelled, shown
+from demele.core.lazy import pd
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import TableResult
 from demele.core.signature import Signature
@@ -20,9 +20,6 @@ from demele.core.table_columns import check_same_order
 from demele.core.uncertainty import Interval, Note
 from demele.noise.budget import NoiseBudget
 from demele.report.words import count, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def indicator_counts(predictions: Indices, labels: Indices, true_labels: Indices, k: int) -> tuple[Counts, Counts]:
@@ -137,8 +134,6 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     >>> bool(found.per_class.loc["cat", "precision"] == 0)
     True
     """
-    import pandas as pd
-
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
     truth = coded_like(true_labels, data, "true_labels")
     check_same_order(true_labels, labels, ("true_labels", "labels"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -13,14 +13,11 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, shown, vocabulary
+from demele.core.lazy import pd
 from demele.core.proportions import normal_quantile, proportion
 from demele.core.result import Result
 from demele.core.table_columns import plain_array
 from demele.core.uncertainty import Note
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: What the rows stand for: the given labels, which may be wrong, or the true ones.
 Rows = Literal["label", "true"]
@@ -247,8 +244,6 @@ class ConfusionCounts(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the counts with named axes: ``"label"`` or ``"true label"`` for rows, ``"predicted"`` for columns."""
-        import pandas as pd
-
         index = pd.Index(self.classes, name={"label": "label", "true": "true label"}[self.rows])
         return pd.DataFrame(self.counts, index=index, columns=pd.Index(self.classes, name="predicted"))
 

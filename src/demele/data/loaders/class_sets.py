@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, listed
-from demele.core.lazy import require
+from demele.core.lazy import pd, require
 from demele.core.reading import opened, parsing, read_whole, regular_file
 from demele.data.array_images import MappedArray, StoredArray
 from demele.data.loaders.published import (
@@ -333,8 +333,6 @@ _MORPHO_PIXELS = (28, 28)
 
 def _read_morpho(request: Request) -> Read:
     """Read labels and measures, and find the images; files are plain or packed by gzip."""
-    import pandas as pd
-
     split = request.options["split"]
     images, tables, files = [], [], []
     for one in ("train", "t10k") if split == "both" else (split,):

@@ -14,6 +14,7 @@ import numpy as np
 
 from demele.core.array_files import mapped_array
 from demele.core.errors import FormatError, InputError, listed, quoted
+from demele.core.lazy import pd
 from demele.core.reading import read_whole
 from demele.data.array_images import PictureArray, looked_at
 from demele.data.loaders.published import (
@@ -484,8 +485,6 @@ FACTORS = (
 
 def _read_latents(request: Request, several: bool) -> Read:
     """Read the factors of a folder of pictures, or of one for each shape of the object, one behind the other."""
-    import pandas as pd
-
     found = [re.fullmatch(r"raw_latents_(\d{1,3})\.npy", path.name) for path in request.path.iterdir()]
     shapes = sorted(int(one[1]) for one in found if one) or [0]
     images, tables, files = [], [], []

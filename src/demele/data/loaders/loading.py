@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from demele.core.errors import (
     DemeleError,
@@ -20,6 +20,7 @@ from demele.core.errors import (
     warn_user,
 )
 from demele.core.kinds import Kind, checked_name, pairs_in
+from demele.core.lazy import pd
 from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
 from demele.data.images import ImageSet, Resample, checked_resample, digest_of
@@ -39,9 +40,6 @@ from demele.data.loaders.published import Finding, PublishedSet, Request, placed
 from demele.data.loaders.stored_images import MOST_HELD, StoredImages, cached, convert, open_converted, recognised
 from demele.report.document import Document, Table
 from demele.runtime.progress import Report, reporting
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The sets that :func:`load` knows.
 PUBLISHED: dict[str, PublishedSet] = {
@@ -222,8 +220,6 @@ class PublishedFiles(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each file, or part of one."""
-        import pandas as pd
-
         return pd.DataFrame(list(map(asdict, self.files)), columns=["file", "found", "expected", "verdict"])
 
     def save(self, path: str | Path) -> Path:

@@ -6,19 +6,17 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, listed, quoted
+from demele.core.lazy import pd
 from demele.core.reading import regular_file
 from demele.data.loaders.stored_images import Images, Shape
 from demele.data.space import FactorSpace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Verdict = Literal["fits", "differs", "missing", "damaged", "not published"]
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from demele.core.array_files import read_header
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.lazy import pd
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_nesting, parsing, regular_file
 from demele.core.version import __version__
@@ -328,8 +329,6 @@ def open_converted(path: Path) -> tuple[StoredImages, dict[str, Any]]:
         images = Images(str(path), n, (height, width, channels), rows)
         space = table = places = None
         if facts["space"] is None:
-            import pandas as pd
-
             table = pd.DataFrame(index=pd.RangeIndex(n))
             for one, values in zip(facts["columns"], np.frombuffer(factors, "<f8").reshape(-1, n), strict=True):
                 classes = one["classes"]

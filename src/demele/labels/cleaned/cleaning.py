@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import FILE, Rate, Seed, checked, checked_count
 from demele.core.labelled import common_vocabulary, read_labels, shown
+from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -20,9 +21,6 @@ from demele.noise.transition import digest, set_fields
 from demele.report.document import Document, Section, Table
 from demele.report.listing import drawn, table_of_frame
 from demele.report.words import count, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class CleanedLabels(NamedTuple):
@@ -222,8 +220,6 @@ class Cleaning(Result):
         ------
         InputError, InputTypeError
         """
-        import pandas as pd
-
         label = None if y is None else read_cleaned(y, self)
         columns = {"label": label, "suspect": self.suspect, "suggested": self.suggested, "score": self.score}
         frame = pd.DataFrame({name: column for name, column in columns.items() if column is not None})
@@ -274,8 +270,6 @@ def label_digest(labels: NDArray[Any]) -> str:
     labels : array of shape (n,)
         As :func:`demele.core.labelled.read_labels` returns them.
     """
-    import pandas as pd
-
     # By first appearance: the codes do not depend on the order of classes that a caller may have.
     codes, names = pd.factorize(labels)
     return digest(codes.astype(np.int64), [str(name) for name in names])

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from demele.core.arrays import Counts, Flags, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Classes, Data, Level, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, refuse_unjudged
+from demele.core.lazy import pd
 from demele.core.proportions import holm, proportion, score_interval
 from demele.core.result import Result, about, plain
 from demele.core.table_columns import check_rows
@@ -21,9 +22,6 @@ from demele.labels.cleaned.filters import Method, clean
 from demele.report.document import Document, Section, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, joined, name, rate, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Grouping = Literal["given", "true", "overall"]
 
@@ -140,8 +138,6 @@ class Harm(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per class by given label, then by true class, then all."""
-        import pandas as pd
-
         frame = super(Harm, self).to_frame().rename(columns=_TITLES)
         # Classes stay what they are: the missing one of the last row would turn whole numbers into floats.
         frame["class"] = pd.Series([one.of for one in self.lines], dtype=object)
@@ -404,8 +400,6 @@ class CleanedSet(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the labels after the cleaning: row and label; or the suspects, if nothing is to become of them."""
-        import pandas as pd
-
         if self.after is None:
             return self.suspects_frame()
         labels, rows = self.cleaning.applied(self.labels)

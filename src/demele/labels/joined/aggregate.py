@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data, checked_level
 from demele.core.labelled import read_labels
+from demele.core.lazy import pd
 from demele.core.proportions import score_interval
 from demele.core.result import Result, notices, plain
 from demele.core.uncertainty import Interval, Note
@@ -22,9 +23,6 @@ from demele.labels.joined.voting import Consensus, annotators_table
 from demele.noise.transition import TransitionMatrix
 from demele.report.document import Document, Table
 from demele.report.words import count, rate, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Method = Literal["blend", "majority", "one-coin", "own-prior", "dawid-skene", "bayesian"]
 #: Options of one method only.

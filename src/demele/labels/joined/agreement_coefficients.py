@@ -7,7 +7,7 @@ sums: nothing is counted again.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, checked, checked_count
 from demele.core.labelled import plain_text, shown
+from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -24,9 +25,6 @@ from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.report.document import Document, Section, Table
 from demele.report.listing import drawn, table_of_frame
 from demele.report.words import count, ends, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -334,8 +332,6 @@ class Agreement(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per coefficient: ``coefficient``, ``value``, ``low``, ``high`` (NaN without an interval)."""
-        import pandas as pd
-
         frame = pd.DataFrame({"coefficient": list(_COEFFICIENTS)})
         frame["value"] = [getattr(self, name) for name in _COEFFICIENTS]
         for end in ("low", "high"):
@@ -557,7 +553,6 @@ def _values(classes: tuple[int | str, ...], scale: Scale) -> Floats:
 
 
 def _per_class(table: Annotations, votes: Any, times: Counts, total: Floats) -> "pd.DataFrame":
-    import pandas as pd
 
     k = table.k
     share = total[3 : 3 + k] / total[0]
@@ -583,8 +578,6 @@ def _per_class(table: Annotations, votes: Any, times: Counts, total: Floats) -> 
 
 def _pairwise(first: Annotations, values: Floats, scale: Scale) -> tuple["pd.DataFrame", "pd.DataFrame"]:
     """Cohen's kappa of the pairs of annotators who share items, and how each annotator agrees with the others."""
-    import pandas as pd
-
     names = first.annotators
     one, other, shared, kappa = cohen_kappas(first, values, scale)
     known = np.isfinite(kappa)

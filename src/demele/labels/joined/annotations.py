@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.lazy import pd
 from demele.core.table_columns import as_column, items_of, split_columns
 from demele.core.uncertainty import Note
 from demele.noise.transition import set_fields
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def _kind(names: tuple[int | str, ...]) -> Any:
@@ -300,8 +298,6 @@ class Annotations:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per answer: item, annotator, answer."""
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "item": np.array(self.items, dtype=_kind(self.items))[self.item],
@@ -386,8 +382,6 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
 
 def _answered(row: NDArray[Any], no_answer: object) -> Rows:
     """Positions of a row that hold an answer."""
-    import pandas as pd
-
     empty = np.asarray(pd.isna(row))
     if no_answer is not None:
         if not isinstance(no_answer, str | int | float | np.generic):
@@ -397,7 +391,6 @@ def _answered(row: NDArray[Any], no_answer: object) -> Rows:
 
 
 def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
-    import pandas as pd
 
     if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
         problem = f"expected some of all_items, {shown(listed.classes)}, got {plain_text(items[0])} at row 0"

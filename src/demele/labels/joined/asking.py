@@ -5,22 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Count, Level, Seed, Several, between, checked
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.item_response import dawid_skene
 from demele.labels.joined.voting import Consensus, information
 from demele.report.words import count, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def answer_gains(found: Consensus) -> Floats:
@@ -102,8 +100,6 @@ def next_answers(annotations: object, n: Count = 10, *, no_answer: object = None
     >>> next_answers(answers, 1).table[["item", "annotator"]].to_numpy().tolist()
     [[4, 'bob']]
     """
-    import pandas as pd
-
     table = read_annotations(annotations, no_answer=no_answer)
     found = dawid_skene(table, prior="own", seed=seed)
     gains = answer_gains(found)
@@ -202,8 +198,6 @@ def simulated_asking(
     >>> simulated_asking(crowd, dict(enumerate(truth)), n_steps=3, n_draws=1).table["answers"].tolist()
     [120, 200, 280, 360]
     """
-    import pandas as pd
-
     table = read_annotations(annotations)
     truth = _truth(table, true_labels)
     known = np.flatnonzero(truth >= 0)
@@ -257,8 +251,6 @@ def _of_rows(table: Annotations, rows: Rows, all_items: Sequence[object] | None 
 
 def _chosen(table: Annotations, found: Consensus, asked: Rows, n: int) -> Rows:
     """Return so many of the other answers: of each item the best first, then the second best, and so on."""
-    import pandas as pd
-
     others = np.setdiff1d(np.arange(table.n_answers), asked)
     place = {who: number for number, who in enumerate(found.annotators)}
     gained = answer_gains(found)
@@ -418,8 +410,6 @@ def error_structure(
     >>> found.table["value"].round(3).tolist()
     [0.25, 0.0, 0.63, 1.333]
     """
-    import pandas as pd
-
     table = read_annotations(annotations, no_answer=no_answer)
     if difficulty is not None and not isinstance(difficulty, Mapping):
         raise InputTypeError("difficulty", "expected a mapping by item", "pass dict(enumerate(values))")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from demele.core.arrays import Counts, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, plural
 from demele.core.kinds import Seed, checked
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
+from demele.core.lazy import pd
 from demele.core.result import Result, about, plain
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -23,10 +24,6 @@ from demele.noise.transition import TransitionMatrix, digest
 from demele.report.document import Document, Section, Table
 from demele.report.listing import drawn, table_of_frame, without_empty
 from demele.report.words import count, ends, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What several annotators say together ---------------------------------------------------------------------------------
 
@@ -268,8 +265,6 @@ class Consensus(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per item: label, its probability, number of answers, the majority's label, whether that is a tie."""
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "item": list(self.items),
@@ -283,8 +278,6 @@ class Consensus(Result):
 
     def annotator_frame(self) -> "pd.DataFrame":
         """One row per annotator: answers, expected share of right answers (with interval, if there is one)."""
-        import pandas as pd
-
         n = len(self.annotators)
         answers = np.bincount(self.profiles.who, weights=self.profiles.counts.sum(axis=1), minlength=n)
         columns: dict[str, Any] = {

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Jobs, Seed, checked
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -27,10 +28,6 @@ from demele.labels.cleaned.filters import seeded
 from demele.report.words import count, written
 from demele.runtime.progress import reporting
 from demele.runtime.work import one_thread, ordered
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: A model sees at most so many features, which bounds what it costs.
 MOST_FEATURES = 256
@@ -260,8 +257,6 @@ class ArtificialAnnotators(TableResult):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per annotator: columns ``annotator``, ``error``, ``legitimacy``."""
-        import pandas as pd
-
         return pd.DataFrame({"annotator": list(self.names), "error": self.errors, "legitimacy": self.legitimacy})
 
     def headline(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from demele.core.arrays import Counts, Flags, Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Classes, Data, Noise, Rate, Seed, checked, checked_rate, checked_whole
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.lazy import pd
 from demele.core.result import Result
 from demele.core.seeds import rng_for
 from demele.core.table_columns import check_same_order, items_of, number_column
@@ -19,10 +20,6 @@ from demele.labels.made.annotators import ArtificialAnnotators, artificial_annot
 from demele.noise.transition import TransitionCounts, TransitionMatrix, counts_document
 from demele.report.document import Document, Table
 from demele.report.words import count, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: Votes summed at a time, so that memory stays bounded.
 CELLS_AT_ONCE = 1 << 22
@@ -123,8 +120,6 @@ class NoisyLabels(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per label: label (noisy), true and mislabelled; of several rates, columns for each."""
-        import pandas as pd
-
         end = {one: f"_{one.wanted:g}" if self.others else "" for one in self.versions}
         labels = {f"label{end[one]}": one.labels for one in self.versions}
         wrong = {f"mislabelled{end[one]}": one.mislabelled for one in self.versions}
@@ -138,8 +133,6 @@ class NoisyLabels(Result):
         InputError
             If no annotators were trained.
         """
-        import pandas as pd
-
         if self.annotators is None:
             raise InputError("features", "no annotators were trained; annotations are of noise per features")
         # A comma would end the name in FILE::a,b.

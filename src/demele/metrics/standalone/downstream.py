@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, read_pair, refuse_cyclic
 from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked, checked_count
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -27,10 +28,6 @@ from demele.metrics.data import fewer_than_asked, sizes
 from demele.metrics.source import Subject
 from demele.report.document import Document, Mark, Strip, Strips
 from demele.report.words import count, joined, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Predictors of factors that are fitted to some rows and tried on others -----------------------------------------------
 
@@ -211,8 +208,6 @@ def by_factor(
     factors: Sequence[str], texts: Mapping[str, Sequence[str]], numbers: Mapping[str, Floats]
 ) -> pd.DataFrame:
     """Return a table: a row for each factor and their mean, which chance levels have none of."""
-    import pandas as pd
-
     columns: dict[str, Any] = {column: [*values, ""] for column, values in texts.items()}
     for column, values in numbers.items():
         columns[column] = [*values, np.nan if column == "chance" else float(mean_of_defined(values))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData, plural
 from demele.core.inputs import Factor, Missing
 from demele.core.kinds import Bins, Count, CountOrNone, Kinds, Positive, Seed, Several, checked
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -26,10 +27,6 @@ from demele.metrics.standalone.downstream import Probe, Prober, by_factor, dots
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import count, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: What is known of each pair of factors, and of the group in it that differs most.
 _OF_PAIRS = ("mean", "largest", "of_labels", "chance", "p_value")
@@ -165,8 +162,6 @@ class FairnessScores(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each pair of a factor that is predicted and a sensitive one."""
-        import pandas as pd
-
         rates = {(one.target, one.sensitive): one for one in self.rates}
         rows = [
             {
@@ -442,8 +437,6 @@ class StrongDownstreamScores(TableResult):
 
     def shifts_frame(self) -> pd.DataFrame:
         """Return a table: a row for each experiment."""
-        import pandas as pd
-
         return pd.DataFrame([asdict(one) for one in self.shifts])
 
 

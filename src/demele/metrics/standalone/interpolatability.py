@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, NotEnoughData, plural, quoted
 from demele.core.kinds import is_number
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.table_columns import items_of, real_numbers
 from demele.core.uncertainty import Note
 from demele.estimation.information import mean_of_defined
 from demele.report.words import count, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # How attributes of what a decoder makes change along a traversal of a code --------------------------------------------
 
@@ -153,8 +149,6 @@ class Interpolatability(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each attribute, with the means over the traversals for which they are defined."""
-        import pandas as pd
-
         means = {
             name: averaged(getattr(self, name), "traversals", of_defined=True)
             for name in ("smoothness", "monotonicity")

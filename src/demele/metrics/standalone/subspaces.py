@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData, quoted
 from demele.core.inputs import read_pair
 from demele.core.kinds import Fraction, Seed, checked
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -26,9 +26,6 @@ from demele.metrics.data import Data
 from demele.metrics.options import as_binning
 from demele.metrics.source import column_indices
 from demele.report.words import count, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Turns for each turn of a factor that are tried, as in published code.
 FREQUENCIES = tuple(range(-10, 11))
@@ -151,8 +148,6 @@ class SubspaceScores(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each factor; NaN for what is not known of it."""
-        import pandas as pd
-
         columns = {"d_lsbd": "dispersion", "frequency": "frequency", "ratio": "ratio"}
         of_turns = {
             column: [getattr(self.turns.get(factor), name, np.nan) for factor in self.factor_names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.kinds import FILES, Amount, Bins, CountOrNone, Seed, Several, checked
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -28,9 +29,6 @@ from demele.metrics.options import as_binning
 from demele.metrics.source import checked_std, crossed
 from demele.report.document import Document, Heat, Section
 from demele.report.words import name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Codes, or models, whose pairs are drawn.
 MOST_DRAWN = 60
@@ -97,8 +95,6 @@ class UnsupervisedScores(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each score, with its value and its mean by chance (NaN where not asked for)."""
-        import pandas as pd
-
         rows = {name: (getattr(self, name), self.chance.get(name, np.nan)) for name in SCORES}
         return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "chance"]).rename_axis("score")
 
@@ -288,8 +284,6 @@ class StochasticScores(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each code, with its information, ``sep``, ``sepin`` and weight."""
-        import pandas as pd
-
         columns = {name: getattr(self, name) for name in ("information", "sep", "sepin", "weights")}
         return pd.DataFrame(columns, index=list(self.code_names)).rename_axis("code")
 
@@ -494,8 +488,6 @@ class UDR(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each model, with its score and its number of informative codes."""
-        import pandas as pd
-
         rows = {"udr": self.scores, "informative_codes": [len(codes) for codes in self.informative]}
         return pd.DataFrame(rows, index=pd.Index(self.model_names, name="model"))
 

@@ -17,7 +17,7 @@ from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, Jobs, Seed, between, checked, checked_count, checked_name, checked_whole, is_number
 from demele.core.labelled import Indices, read_labels, vocabulary
-from demele.core.lazy import require
+from demele.core.lazy import pd, require
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -32,8 +32,6 @@ from demele.report.words import count, written
 from demele.runtime.sweep import Record, Sweep, Task
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.models.fabric.network import FabricNetwork, Feed
 
 
@@ -346,8 +344,6 @@ class FabricAnnotators(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per annotator: ``error``, ``legitimacy``, and what it is: the fields of a FabricAnnotator."""
-        import pandas as pd
-
         fields = [name for name in FabricAnnotator.__slots__ if name != "error"]
         own = {name: [getattr(one, name) for one in self.annotators] for name in fields}
         return pd.DataFrame({"error": self.errors, "legitimacy": self.legitimacy, **own})

@@ -6,21 +6,18 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Floats
 from demele.core.errors import FormatError, InputError, quoted
+from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.models.specs import Plain
 from demele.report.document import Document
 from demele.report.words import count, sentence_of, title_of, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Kind = Literal["up", "same", "down"]
 
@@ -382,8 +379,6 @@ class FabricCounts(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each quantity."""
-        import pandas as pd
-
         return pd.DataFrame(
             [(title_of(key), value) for key, value in asdict(self).items()], columns=["quantity", "count"]
         )

@@ -27,7 +27,7 @@ from demele.core.kinds import (
     checked_name,
     checked_whole,
 )
-from demele.core.lazy import require
+from demele.core.lazy import pd, require
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, path_of
 from demele.core.result import plain
@@ -50,8 +50,6 @@ from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows
 from demele.report.document import Document
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.models.fabric.network import FabricNetwork
     from demele.models.training import OnRow
 
@@ -487,8 +485,6 @@ class Fabric:
         ------
         InputError, InputTypeError, UnknownNameError
         """
-        import pandas as pd
-
         from demele.models.fabric.criteria import judge_of
 
         judge = judge_of(self._network, criterion, images, labels, batch=batch, seed=seed, options=options)
@@ -527,8 +523,6 @@ class Fabric:
         ------
         InputError, InputTypeError
         """
-        import pandas as pd
-
         from demele.models.fabric.criteria import judge_of, shapley_of_links
 
         judge = judge_of(self._network, "shapley", images, labels, batch=batch, seed=seed, options={})

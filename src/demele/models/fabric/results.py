@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Count, checked, checked_rate
+from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.uncertainty import Interval
 from demele.models.fabric.lattice import FabricCounts, Lattice
@@ -17,10 +18,6 @@ from demele.models.specs import history_lines, settings_table
 from demele.report.document import Cell, Document, Graph, Notice, Section, Table
 from demele.report.listing import drawn, listed, table_of_frame
 from demele.report.words import count, joined, name, sentence_of, title_of, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What results about fabrics say: their documents ----------------------------------------------------------------------
 
@@ -177,7 +174,6 @@ def _counts(result: FabricReport) -> Table:
 
 
 def _times(result: FabricReport) -> Table:
-    import pandas as pd
 
     measures = {f"{part}_{what}": "number.2" for part in ("forward", "exported", "training") for what in ("ms", "gain")}
     columns = {"name": "text", **measures}
@@ -187,7 +183,6 @@ def _times(result: FabricReport) -> Table:
 
 
 def _prunings(result: FabricReport) -> Table:
-    import pandas as pd
 
     cascaded = [len(one["cascaded"]) for one in result.prunings]
     columns = ["epoch", "level", "criterion", "requested", "removed", "total"]
@@ -235,8 +230,6 @@ class FabricRun(Result):
 
 def run_of(content: Mapping[str, Any]) -> FabricRun:
     """Return the run that a file, or its content in memory, tells of."""
-    import pandas as pd
-
     return FabricRun(
         status=content["status"],
         epochs=content["epoch"],
@@ -347,8 +340,6 @@ class FabricReport(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each quantity, of the whole fabric and of this one, and one for each error."""
-        import pandas as pd
-
         counts = self.counts.to_frame().rename(columns={"count": "now"}).astype({"now": object})
         counts.insert(1, "whole", self.whole.to_frame()["count"].astype(object))
         errors = [{"quantity": f"error, {one.stage}", "now": one.error} for one in self.errors]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import Count, CountOrNone, Level, Seed, Several, between, checked, checked_count
+from demele.core.lazy import pd
 from demele.core.reading import path_of
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
@@ -23,8 +24,6 @@ from demele.report.document import Document, Line, Lines
 from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from demele.models.fabric.criteria import RadialRuns
 
 
@@ -137,8 +136,6 @@ def screen_links(
     >>> found.evaluations, list(found.table)[:3]
     (36, ['mean', 'spread', 'first'])
     """
-    import pandas as pd
-
     from demele.models.fabric.criteria import gate_runs
     from demele.models.fabric.network import Feed
     from demele.models.training import computing
@@ -356,7 +353,6 @@ def benchmark(
     >>> bool(table["multiply_adds"]["pruned"] < table["multiply_adds"]["whole"])
     True
     """
-    import pandas as pd
     import torch
 
     from demele.models.fabric.network import seen

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import quoted
+from demele.core.lazy import pd
 from demele.core.reading import check_shape
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
@@ -18,10 +19,6 @@ from demele.models.specs import Plain, history_lines
 from demele.report.document import Document, Section, Table
 from demele.report.listing import table_of_frame
 from demele.report.words import count, name, written
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # What the training of a VAE says: its document ------------------------------------------------------------------------
 
@@ -272,8 +269,6 @@ class Run(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each code."""
-        import pandas as pd
-
         return pd.DataFrame({"kl": self.kl, "std": self.std, "active": self.active}).rename_axis("code").reset_index()
 
 
@@ -292,8 +287,6 @@ def run_of(content: Mapping[str, Any], spec: TrainingSpec, parameters: int) -> R
     parameters : int
         Number of parameters of the networks.
     """
-    import pandas as pd
-
     unknown = ("reconstruction", "floor", "mutual_information", "total_correlation", "largest_logvar")
     each = dict.fromkeys(("kl", "std"), [math.nan] * spec.latents)
     figures = dict(content["figures"] or {**dict.fromkeys(unknown, math.nan), **each, "examined": 0})

@@ -7,17 +7,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.kinds import checked_name, checked_share
+from demele.core.lazy import pd
 from demele.core.proportions import holm
 from demele.estimation.differences import student
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Strategy = Literal["whole", "early", "iterative", "late"]
 Level = Literal["links", "weights", "links and weights", "links then weights"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from demele.core.errors import InputError, quoted
 from demele.core.kinds import checked_name
+from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape
 from demele.core.result import Result, about
@@ -38,7 +39,6 @@ from demele.studies.pruning.configurations import (
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
 
@@ -372,8 +372,6 @@ class PruningStudy(Result):
             for one image; ``training_work``, the multiplications of all epochs for each image, ``training_share``, that
             of the training of the whole fabric; ``seconds``, which depend on what else the machine did.
         """
-        import pandas as pd
-
         whole, rows = len(self.lattice().links), []
         for seed, noise, way in itertools.product(range(self.seeds), self.noises, (WHOLE, *self.configurations)):
             record = self.records.get(("fabric", noise.name, way.name, seed), {"status": "missing"})
@@ -392,8 +390,6 @@ class PruningStudy(Result):
 
     def differences_frame(self) -> pd.DataFrame:
         """Return one row for each of :meth:`differences`, with the title and statement of its claim."""
-        import pandas as pd
-
         words = {claim.name: {"title": claim.title, "says": claim.says} for claim in CLAIMS}
         return pd.DataFrame([{**asdict(one), **words[one.claim]} for one in self.differences()])
 
@@ -407,8 +403,6 @@ class PruningStudy(Result):
             often the second is shown to be better), ``first_better``, ``inconclusive``; ``contradicts``, how often it
             shows what the true labels show to be the other way round.
         """
-        import pandas as pd
-
         rows, opposite = [], ({"candidate", "baseline"},)
         errors = [claim for claim in CLAIMS if claim.measure == "error" and not claim.baseline]
         for claim, noise in itertools.product(errors, self.noises):
@@ -431,8 +425,6 @@ class PruningStudy(Result):
         DataFrame
             ``noise``, ``seed``, ``method``, ``configuration``, ``best`` and ``worst`` rank.
         """
-        import pandas as pd
-
         rows = [
             {"noise": noise.name, "seed": seed, "method": method, "configuration": name, "best": best, "worst": worst}
             for noise in self.noises
@@ -472,7 +464,6 @@ class PruningStudy(Result):
         (47, True)
         """
         import numpy as np
-        import pandas as pd
 
         checked_name(configuration, "configuration", [one.name for one in (WHOLE, *self.configurations)])
         records = [self.records.get(("fabric", noise, configuration, seed)) for seed in range(self.seeds)]
