@@ -288,7 +288,9 @@ def test_the_command(tmp_path: Path, example: Any, capsys: Any, more: list[str],
         assert "+0.9  [-5.5, +6.8]  inconclusive" in text
 
 
-def test_a_condition_and_the_gate_must_both_hold(tmp_path: Path, example: Any, capsys: Any) -> None:
+def test_a_condition_and_a_gate_must_both_hold_and_a_condition_alone_decides(
+    tmp_path: Path, example: Any, capsys: Any
+) -> None:
     words = files(tmp_path, example)
     for gate, condition, status in [(0.75, "A>=0.7", 0), (0.75, "A>=0.9", 1), (0.85, "A>=0.7", 1), (0.85, "A>=0.9", 1)]:
         assert main(["judge", *words, "--gate", str(gate), "--fail-unless", condition]) == status
@@ -296,6 +298,7 @@ def test_a_condition_and_the_gate_must_both_hold(tmp_path: Path, example: Any, c
         "demele: not shown to be above 0.85: A, B",
         "demele: --fail-unless A>=0.9 is not met",
     ]
+    assert [main(["judge", *words, "--fail-unless", one]) for one in ("A>=0.7", "inconclusive", "A>=0.9")] == [0, 0, 1]
     for condition in ("Z>=0.5", "B-A>=0", "A:b>=0"):
         assert main(["judge", *words, "--fail-unless", condition]) == 2
         (line,) = capsys.readouterr().err.splitlines()[-1:]

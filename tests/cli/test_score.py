@@ -107,6 +107,11 @@ def test_codes_that_are_factors_are_told(codes: str, factors: str, shared: str, 
     assert "given as" not in demele("score", "data.csv::z1,z2", "data.csv::shape,size", *STEADY).err
 
 
+def test_the_next_step_reads_files_as_the_command_did(demele: Program, folder: Path) -> None:
+    asked = ("score", "codes.npy", "factors.csv", "--metrics", "mig", "--decimal", ".", "--format", "table")
+    assert "  demele score codes.npy factors.csv --bootstrap 50 --permutations 20 --decimal .\n" in demele(*asked).out
+
+
 def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:
     made = demele.json("score", "codes.npy", "factors.csv", "--metrics", "z_diff", "--seed", 5)["scores"][0]
     run = demele("score", "--replay", made["signature"], "codes.npy", "factors.csv")

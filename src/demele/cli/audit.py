@@ -114,6 +114,8 @@ class Draw(Command):
         elif "positive" in given.options:
             raise InputError("--positive: give --blind as well; the key next to the expert's sheet holds the strata")
         kept = given.call(kept_columns, blind, files[0], labels.size, given.warn, (*files, word), logs)
+        if blind and (kept is None or kept.empty):
+            given.warn("the sheet has no column that shows what to label; --keep COLUMNS adds some")
         return given.bind(draw_rows, labels, kept=kept, **more)
 
 

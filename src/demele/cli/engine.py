@@ -468,7 +468,8 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
             kept_apart = redirect_stdout(sys.stderr)  # what functions of users print: only results go to stdout
             with resuming(store, given.quiet, records=kept == "store"), shown(given.quiet), kept_apart:
                 result = bound()
-            return output.deliver(result, given.warn, say, show, typed)
+            read = [(options[one].flag, str(given.options[one])) for one in ("decimal", "id") if one in given.options]
+            return output.deliver(result, given.warn, say, show, [typed, *read])
     except DemeleError as error:
         raise InputError(say(error)) from error
 

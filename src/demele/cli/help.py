@@ -53,6 +53,9 @@ def _rows(options: list[Option], flags: dict[str, str], command: Command, *, who
         if len(only) == 1 and len(command.functions) > 1:
             text += f" [{only[0]}]"
         start = f"{head:<23}" if len(head) < 22 else f"{head}  "
+        if len(head) > WIDTH // 2:
+            yield head
+            start = " " * 23
         yield from textwrap.wrap(
             text, WIDTH, initial_indent=start, subsequent_indent=" " * 23, break_on_hyphens=False
         ) or [head]
@@ -105,8 +108,8 @@ class _Output:
     -o may be repeated. Files that exist are replaced with --force only. --explain prints all sentences, assumptions and
     notes. --fail-unless candidate, or NAME>=X, or NAME<=X, ends with 1 if the result is different.
 
-    Exit status: 0 done; 1 --fail-unless not met, or demele judge does not show what it is asked (its gate, or that one
-    of two systems is better), whatever --fail-unless says; 2 a mistake in the arguments or the data; 130 interrupted.
+    Exit status: 0 done; 1 --fail-unless not met, or demele judge does not show that its gate is passed, or without
+    both options that one of two systems is better; 2 a mistake in the arguments or the data; 130 interrupted.
     """
 
 

@@ -16,7 +16,7 @@ class Judge(Command):
 
     Human scores of some rows, drawn at random, say how often the judge errs. Each mean and each difference is corrected
     by them. Without human scores, the result says how many wrong scores would change it. Exits with 1 if a system is
-    not shown to be above the gate; without a gate, if neither of two systems is shown to be better.
+    not shown to be above the gate; without a gate or --fail-unless, if neither of two systems is shown to be better.
 
     Examples
     --------

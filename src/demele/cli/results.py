@@ -179,16 +179,16 @@ class Output:
             raise InputError("--fail-unless: this result has no values by name")
 
     def deliver(
-        self, result: Any, warn: Warned, say: Say, show: Callable[[str], object], files: Sequence[str] = ()
+        self, result: Any, warn: Warned, say: Say, show: Callable[[str], object], given: Sequence[Sequence[str]] = ((),)
     ) -> int:
-        """Show and write a result made from files, and return the exit status.
+        """Show and write a result made from files, and options that say how these were read; return the exit status.
 
         Raises
         ------
         DemeleError
             The ``failure`` of a result that has one, once it is written.
         """
-        document = _in_document(result.document(), say, files) if isinstance(result, Result) else None
+        document = _in_document(result.document(), say, *given) if isinstance(result, Result) else None
         shown = self.format != "json" and (self.format == "csv" or not self.explain)
         for note in document.notes if document and shown else ():
             if note.severity == "warning":
@@ -202,9 +202,10 @@ class Output:
             show(self._shown(result, document, say))
         if getattr(result, "failure", None) is not None:
             raise result.failure
-        unmet = [getattr(result, "unmet", "")]  # a result that answers a question of its own
-        if self.fail_unless is not None and not holds(self.fail_unless, result):
-            unmet.append(f"--fail-unless {self.fail_unless} is not met")
+        unmet = [getattr(result, "unmet", "")]  # of a result that answers a question of its own
+        if self.fail_unless is not None:
+            unmet = unmet if getattr(result, "gate", None) is not None else []
+            unmet += [] if holds(self.fail_unless, result) else [f"--fail-unless {self.fail_unless} is not met"]
         for line in filter(None, unmet):
             log(f"demele: {line}")
         return NOT_MET if any(unmet) else MET
@@ -317,18 +318,23 @@ def holds(condition: str, result: Any) -> bool:
     return bool(value >= float(bound) if sign == ">" else value <= float(bound))
 
 
-def _in_document(document: Document, say: Say, files: Sequence[str]) -> Document:
-    """Return a document whose notes and assumptions name the options of the command, and whose next steps its files."""
+def _in_document(document: Document, say: Say, files: Sequence[str], *read: Sequence[str]) -> Document:
+    """Return a document whose notes and assumptions name the options of the command, and whose next steps its files.
+
+    ``read`` are options with which files were read, as words; ``demele audit draw`` reads one file, without --id.
+    """
     notes = [replace(note, text=say(note.text)) for note in document.notes]
 
     def among(found: re.Match[str]) -> str:
         """Return the files that stand for LABELS, the last one, or for several such words, all; or the words."""
         return shlex.join(files if " " in found[0] else files[-1:]) or found[0]
 
-    steps = [
-        (step, command if any(file in command for file in files) else _FILES.sub(among, command))
-        for step, command in document.next
-    ]
+    steps = []
+    for step, command in document.next:
+        one = command.startswith("demele audit draw ")
+        words = [word for option in read if files and not (one and option[0] == "--id") for word in option]
+        own = command if any(file in command for file in files) else _FILES.sub(among, command)
+        steps.append((step, f"{own} {shlex.join(words)}".rstrip() if command else command))
     return replace(document, notes=notes, assumptions=list(map(say, document.assumptions)), next=steps)
 
 
