@@ -351,17 +351,22 @@ def _column(name: str, cells: Sequence[Any], holds: str = "") -> ColumnFacts:
 def _steps(path: Path, kind: str, columns: Sequence[ColumnFacts], table: "pd.DataFrame") -> Iterator[tuple[str, str]]:
     file, names = _quoted(path), [one.name for one in columns]
     folded = {name.casefold(): name for name in names}
+    sheet = path.suffix.lower() == ".xlsx"  # which only the readers of scores and of experts' sheets take
     if kind != "a table" or {ROW, TRUE} <= set(names):
-        yield "Labels of an expert", f"demele compare PREDICTIONS LABELS --audit {file}"
+        empty = any(one.values == 0 for one in columns if one.name.casefold() in (TRUE, "answer"))
+        first = "After an expert has filled it in: " if empty else ""
+        yield f"{first}labels of an expert".capitalize(), f"demele compare PREDICTIONS LABELS --audit {file}"
         return
-    if all(set(known) & set(folded) for known in COLUMN_NAMES.values()):
+    if all(set(known) & set(folded) for known in COLUMN_NAMES.values()) and not sheet:
         yield "Labels from several annotators", f"demele labels aggregate {file}"
     own, score = (column_of(path, names, known) for known in (ID, SCORE))
     if own and score:
         yield from _scores(path, kind, classes=False).commands
     elif own and any(one.holds == "scores by people" for one in columns):
         yield "Scores by people", f"demele judge RESULTS --human {file}"
-    classes = [one.name for one in columns if one.holds == "classes"]
+    if sheet:
+        return
+    classes = [one.name for one in columns if one.holds == "classes" and not one.missing]
     label = column_of(path, classes, _LABELS)
     if label is not None:
         known = set(table[label].dropna())
@@ -370,7 +375,7 @@ def _steps(path: Path, kind: str, columns: Sequence[ColumnFacts], table: "pd.Dat
         if models:
             name = "compare" if len(models) > 1 else "assess"
             yield "Accuracy when labels may be wrong", f"demele {name} {said}"
-    numbers = [one.name for one in columns if one.holds == "numbers" and one.name != score]
+    numbers = [one.name for one in columns if one.holds == "numbers" and one.name != score and not one.missing]
     if len(numbers) > 1:
         factors = picking(path, *classes) if classes else "FACTORS"
         yield "Scores of codes", f"demele score {picking(path, *numbers)} {factors}"

@@ -67,7 +67,19 @@ def test_tables_in_every_format_are_examined_alike(tmp_path: Path, suffix: str) 
     facts = examined(path)
     assert [one.holds for one in facts.columns] == ["numbers", "numbers", "classes"]
     assert (facts.columns[1].low, facts.columns[1].high) == (-1, 0)
-    assert commands(facts, tmp_path) == [f"demele score codes.{suffix}::z1,z2 codes.{suffix}::shape"]
+    score = [f"demele score codes.{suffix}::z1,z2 codes.{suffix}::shape"]  # which reads no workbook
+    assert commands(facts, tmp_path) == (score if suffix != "xlsx" else [])
+    frame.loc[3, "z1"] = np.nan
+    assert not examined(tmp_path / "gaps.csv", frame.to_csv(index=False)).commands
+
+
+def test_an_audit_without_answers_is_filled_in_first(tmp_path: Path) -> None:
+    text = "row,true_label,design\n1,,uniform\n2,,uniform\n"
+    steps = [
+        examined(tmp_path / name, held).commands[0][0]
+        for name, held in (("a.csv", text), ("b.csv", text.replace(",,", ",x,")))
+    ]
+    assert steps == ["After an expert has filled it in: labels of an expert", "Labels of an expert"]
 
 
 def test_true_labels_are_no_model_and_weights_no_system(tmp_path: Path) -> None:
