@@ -15,15 +15,11 @@ from demele.core.lazy import require
 __all__ = ["DEFAULT_METRICS", "ScoreCallback"]
 
 
-def _callback() -> Any:
-    """Return a base class that the trainers of every installed package take for one of theirs."""
-    installed = [name for name in ("lightning", "pytorch_lightning") if importlib.util.find_spec(name) is not None]
-    packages = ["lightning.pytorch" if name == "lightning" else name for name in installed or ["lightning"]]
-    classes = [require(name, purpose="demele.adapters.lightning").Callback for name in packages]
-    return type("Callback", tuple(dict.fromkeys(classes)), {})
-
-
-_Callback: Any = _callback()
+_INSTALLED = [name for name in ("lightning", "pytorch_lightning") if importlib.util.find_spec(name) is not None]
+_PACKAGES = ["lightning.pytorch" if name == "lightning" else name for name in _INSTALLED or ["lightning"]]
+_BASES = dict.fromkeys(require(name, purpose="demele.adapters.lightning").Callback for name in _PACKAGES)
+#: A base class that the trainers of every installed package take for one of theirs.
+_Callback: Any = type("Callback", tuple(_BASES), {})
 
 
 class ScoreCallback(ScoredEpochs, _Callback):  # type: ignore[misc]

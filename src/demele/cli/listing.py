@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -98,11 +98,10 @@ def list_datasets() -> Listing:
     return Listing("data sets", tuple(rows), ("name", "title", "images", "licence"))
 
 
-def _listing(function: Callable[[], Listing]) -> type[Command]:
-    return type("List", (Command,), {"__doc__": function.__doc__, "functions": {"": function}})
-
-
-Metrics, Protocols, Methods, Datasets = map(_listing, (list_metrics, list_protocols, list_methods, list_datasets))
+Metrics, Protocols, Methods, Datasets = (
+    type("List", (Command,), {"__doc__": listed.__doc__, "functions": {"": listed}})
+    for listed in (list_metrics, list_protocols, list_methods, list_datasets)
+)
 
 
 # ``demele cite``: what to cite for what was used ----------------------------------------------------------------------

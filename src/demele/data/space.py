@@ -493,22 +493,17 @@ class Sample(Result):
         arrays: dict[str, NDArray[Any]] = {"codes": self.codes.to_numpy(np.float32)}
         if self.codes_std is not None:
             arrays["codes_std"] = self.codes_std.to_numpy(np.float32)
-        columns = {str(name): _as_numbers(column) for name, column in self.factors.items()}
-        arrays["factor_names"] = np.array(list(columns), dtype=str)
-        arrays["factors"] = np.column_stack(list(columns.values())) if columns else np.zeros((len(self.codes), 0))
-        for name, column in self.factors.items():
+        arrays["factor_names"] = np.array(list(self.factors), dtype=str)
+        factors = arrays["factors"] = np.zeros((len(self.codes), len(arrays["factor_names"])))
+        for place, (name, column) in enumerate(self.factors.items()):
+            held = np.asarray(column)
+            of_numbers = held.dtype.kind in "iuf"
+            factors[:, place] = held if of_numbers else pd.Categorical(column).codes  # of texts, the place of the class
             if str(name).isidentifier() and name not in arrays:
-                held = np.asarray(column)
-                arrays[str(name)] = held.astype(str) if held.dtype.kind not in "iuf" else held
+                arrays[str(name)] = held if of_numbers else held.astype(str)
         archive = io.BytesIO()
         np.savez_compressed(archive, allow_pickle=False, **arrays)
         return write_whole(path, archive.getvalue())
-
-
-def _as_numbers(column: Any) -> NDArray[np.float64]:
-    """Return a factor as numbers: its own, or of texts the position among the classes."""
-    values = np.asarray(column)
-    return values.astype(np.float64) if values.dtype.kind in "iuf" else pd.Categorical(column).codes.astype(np.float64)
 
 
 def _frame(given: Any, argument: str, names: str | list[str]) -> pd.DataFrame:

@@ -211,24 +211,21 @@ def information_by_chance(table: Floats, level: float, n_cells: int) -> tuple[Fl
         size = n[..., None, None]
         rows, columns = table.sum(axis=-1)[..., :, None], table.sum(axis=-2)[..., None, :]
         free = (1 - rows / size) * (1 - columns / size)
-        mean = np.asarray((_of_poisson(rows * columns / size) * free).sum(axis=(-2, -1)) / n)
+        logs, known = _poisson_values()
+        counts = rows * columns / size
+        large = np.maximum(counts, 1.0)
+        series = 0.5 + 1 / (12 * large) + 1 / (12 * large**2)
+        small = np.interp(np.log(np.maximum(counts, 1e-9)), logs, known, left=0.0)
+        mean = np.asarray((np.where(counts > 30, series, small) * free).sum(axis=(-2, -1)) / n)
     else:
         mean = expected_information(table)
     known = np.maximum(degrees, 1.0)
     return mean, np.where(degrees > 0, mean * chdtri(known, level / max(n_cells, 1)) / known, 0.0)
 
 
-def _of_poisson(mean: Floats) -> Floats:
-    """Return E[x log(x / mean)] of Poisson counts: 1/2 for large means, 0 at 0."""
-    logs, known = _poisson_values()
-    large = np.maximum(mean, 1.0)
-    series = 0.5 + 1 / (12 * large) + 1 / (12 * large**2)
-    return np.where(mean > 30, series, np.interp(np.log(np.maximum(mean, 1e-9)), logs, known, left=0.0))
-
-
 @cache
 def _poisson_values() -> tuple[Floats, Floats]:
-    """Return logarithms of means up to 30, and E[x log(x / mean)] at each."""
+    """Return logarithms of means up to 30, and E[x log(x / mean)] of Poisson counts at each; 1/2 for large means."""
     from scipy.special import gammaln, xlogy
 
     grid = np.geomspace(1e-6, 30, 400)

@@ -113,7 +113,10 @@ def least_information(tables: Floats, share: float) -> Floats:
     open_ = np.arange(len(given))
     for _ in range(STEPS):
         at = (1 - INSIDE) * found[open_] + INSIDE * inner[open_]
-        slope = _slope(at)
+        # the slope of the information in each cell, but for what is equal along rows; 0 in empty rows
+        rows, columns = at.sum(axis=-1, keepdims=True), at.sum(axis=-2, keepdims=True)
+        ratio = np.where(at > 0, at, 1.0) / np.where(rows > 0, rows, 1.0) / np.where(columns > 0, columns, 1.0)
+        slope = np.where(rows > 0, np.log(ratio), 0.0)
         target = _moved(given[open_], slope, share)
         gap = (slope * (at - target)).sum(axis=(-2, -1))
         value = _information(at)
@@ -124,14 +127,6 @@ def least_information(tables: Floats, share: float) -> Floats:
         open_, target = open_[going], target[going]
         found[open_] += _step(found[open_], target - found[open_]) * (target - found[open_])
     return bound
-
-
-def _slope(joint: Floats) -> Floats:
-    """Return the slope of the information in each cell, but for what is equal along rows; 0 in empty rows."""
-    rows = joint.sum(axis=-1, keepdims=True)
-    columns = joint.sum(axis=-2, keepdims=True)
-    safe = np.where(joint > 0, joint, 1.0)
-    return np.where(rows > 0, np.log(safe / np.where(rows > 0, rows, 1.0) / np.where(columns > 0, columns, 1.0)), 0.0)
 
 
 def _moved(given: Floats, slope: Floats, share: float) -> Floats:

@@ -157,14 +157,6 @@ SIZES = (16, 32, 64)
 # Networks by name -----------------------------------------------------------------------------------------------------
 
 
-def _doubling(width: int, channels: int, size: int) -> list[nn.Module]:
-    """Transposed convolutions of stride 2 up from 4 x 4; the last has no activation."""
-    layers: list[nn.Module] = []
-    for number in reversed(range(int(math.log2(size)) - 2)):
-        layers += [nn.ConvTranspose2d(width, channels if number == 0 else width, 4, stride=2, padding=1), nn.ReLU()]
-    return layers[:-1]
-
-
 def _dense(*widths: int) -> list[nn.Module]:
     """Fully connected layers, each followed by a ReLU."""
     layers: list[nn.Module] = []
@@ -176,13 +168,15 @@ def _dense(*widths: int) -> list[nn.Module]:
 def _convolutional(shape: Shape, outputs: int, latents: int, *, width: int, dense: int) -> tuple[nn.Module, nn.Module]:
     """Return the layout of Burgess et al. 2018: stride 2 down to 4 x 4, two dense layers; the decoder mirrors it."""
     size, _, channels = shape
-    layers: list[nn.Module] = []
+    down: list[nn.Module] = []
+    up: list[nn.Module] = []
     for number in range(int(math.log2(size)) - 2):
-        layers += [nn.Conv2d(channels if number == 0 else width, width, 4, stride=2, padding=1), nn.ReLU()]
-    encoder = nn.Sequential(*layers, nn.Flatten(), *_dense(16 * width, dense, dense), nn.Linear(dense, outputs))
-    decoder = nn.Sequential(
-        *_dense(latents, dense, dense, 16 * width), nn.Unflatten(1, (width, 4, 4)), *_doubling(width, channels, size)
-    )
+        down += [nn.Conv2d(channels if number == 0 else width, width, 4, stride=2, padding=1), nn.ReLU()]
+    encoder = nn.Sequential(*down, nn.Flatten(), *_dense(16 * width, dense, dense), nn.Linear(dense, outputs))
+    dense_up = _dense(latents, dense, dense, 16 * width)
+    for number in reversed(range(int(math.log2(size)) - 2)):
+        up += [nn.ConvTranspose2d(width, channels if number == 0 else width, 4, stride=2, padding=1), nn.ReLU()]
+    decoder = nn.Sequential(*dense_up, nn.Unflatten(1, (width, 4, 4)), *up[:-1])  # no activation at the end
     return encoder, decoder
 
 
