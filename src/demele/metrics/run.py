@@ -437,10 +437,12 @@ def computed(
             found.read_sums(request)
     found.requests = [item for item in found.requests if item.name in found.outcomes]
     for request in found.requests if guards else ():  # scores above 0 of codes that tell nothing
-        outcome, subject = found.outcomes[request.name], source.subject(request.state, request.options)
-        value, n, d = float(outcome.native.value), subject.n, subject.codes.d
+        outcome = found.outcomes[request.name]
+        value = float(outcome.native.value)
         if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
             continue
+        subject = source.subject(request.state, request.options)
+        n, d = subject.n, subject.codes.d
         finding = source.finding(request.options)  # the source looks once
         if finding is None:
             continue

@@ -124,6 +124,7 @@ class Counted(AllRows):
         self._kept: dict[Binning, JointCounts] = {}
         self._findings: dict[Binning, Finding] = {}
         self._warned: set[str] = set()
+        self._subjects: dict[Key, Subject] = {}
 
     @property
     def complete(self) -> bool:
@@ -151,15 +152,18 @@ class Counted(AllRows):
         NotEnoughData
             If no factor varies.
         """
-        subject = described(self.frame, self.held[key_of(state, options or {})], bins=True)
+        key = key_of(state, options or {})
+        if key not in self._subjects:
+            self._subjects[key] = described(self.frame, self.held[key], bins=True)
+        subject = self._subjects[key]
         if not subject.active:
             listed = ", ".join(map(repr, self.frame.factors[:6]))
             raise NotEnoughData("factors", f"none of them varies in the {subject.n} rows so far: {listed}")
         for note in subject.notes:
             fragile = note.severity == "fragile"
-            key = note.code if fragile else note.message  # the numbers of the one grow with the rows
-            if (fragile or note.code == "constant-factor") and key not in self._warned:
-                self._warned.add(key)
+            once = note.code if fragile else note.message  # the numbers of the one grow with the rows
+            if (fragile or note.code == "constant-factor") and once not in self._warned:
+                self._warned.add(once)
                 warn_user(note.message, FragileScoreWarning if fragile else UndefinedFactorWarning)
         return subject
 
