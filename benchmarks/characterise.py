@@ -22,10 +22,10 @@ from benchmarks.cases import write_rows
 from demele import bench
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.stored import (
+    CORRECTED,
     FEWER,
     FEWER_SAMPLES,
     FILE,
-    MENDED,
     N_SAMPLES,
     SEEDS,
     SLOW_SEEDS,
@@ -58,7 +58,7 @@ def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) ->
 
 def fewer_seeds(metric: str) -> dict[str, int]:
     """Return the seeds of a metric of :data:`FEWER`, by kind of scenario, and by name where there are fewer still."""
-    return {"source": FEWER[metric], "added": FEWER[metric], **{name: min(FEWER[metric], 3) for name in MENDED}}
+    return {"source": FEWER[metric], "added": FEWER[metric], **{name: min(FEWER[metric], 3) for name in CORRECTED}}
 
 
 def in_one(whole: Found, added: Found) -> Found:

@@ -199,12 +199,12 @@ def _not_in_the_file(*_: Any) -> Any:
 #: The rows, a line for each metric; a metric without one was not yet characterised.
 FILE = Path(__file__).with_name("reference.xz")
 #: Scores that are corrected or aligned take as long as many, and hardly vary.
-MENDED = ("mislabelled", "mislabelled_corrected", "rotation_aligned")
+CORRECTED = ("mislabelled", "mislabelled_corrected", "rotation_aligned")
 #: How rows are made, but of the metrics below: fewer seeds where predictors are trained, and on the scenarios that are
 #: not the review's.
 PROTOCOL, N_SAMPLES, LEVEL = "review2022", 20_000, 0.95
-SEEDS: Mapping[str, int] = {"source": 100, "added": 20, **dict.fromkeys(MENDED, 5)}
-SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5, **dict.fromkeys(MENDED, 3)}
+SEEDS: Mapping[str, int] = {"source": 100, "added": 20, **dict.fromkeys(CORRECTED, 5)}
+SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5, **dict.fromkeys(CORRECTED, 3)}
 #: Metrics that take seconds a call, of which the usual rows would take days, and their seeds: fewer, of fewer rows too,
 #: but where the number of rows itself is varied. Wherever their rows are shown, that is said.
 FEWER: Mapping[str, int] = {"capacity_explicitness": 5, "nk": 3, "tmex": 5, "unique_information": 5}

@@ -179,7 +179,7 @@ class Output:
             raise InputError("--fail-unless: this result has no values by name")
 
     def deliver(
-        self, result: Any, warn: Warned, say: Say, show: Callable[[str], object], given: Sequence[Sequence[str]] = ((),)
+        self, result: Any, warn: Warned, say: Say, show: Callable[[str], object], given: Sequence[Sequence[str]]
     ) -> int:
         """Show and write a result made from files, and options that say how these were read; return the exit status.
 

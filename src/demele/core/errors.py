@@ -174,10 +174,10 @@ def failing(
     except (BrokenPipeError, DemeleError):  # nobody reads any more: no fault of the file
         raise
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        told = kind(argument, f"{what}: {getattr(error, 'strerror', None) or error}{after}")
-        if isinstance(told, OSError):
-            told.errno = getattr(error, "errno", None)
-        raise told from error
+        failure = kind(argument, f"{what}: {getattr(error, 'strerror', None) or error}{after}")
+        if isinstance(failure, OSError):
+            failure.errno = getattr(error, "errno", None)
+        raise failure from error
 
 
 class WorkerError(DemeleError, RuntimeError):

@@ -260,3 +260,15 @@ def parsing(what: str, *, details: bool = True) -> Iterator[None]:
         lines = str(error).strip().splitlines()
         said = shortened(lines[0].strip()) if lines else type(error).__name__
         raise FormatError(f"{what} ({said})" if details else what) from error
+
+
+def by_number(name: str) -> list[tuple[int, int, str]]:
+    """Return the key that sorts names with their numbers by value.
+
+    Examples
+    --------
+    >>> sorted(["part.10", "part.2", "part"], key=by_number)
+    ['part', 'part.2', 'part.10']
+    """
+    parts = filter(None, re.split(r"(\d+)", name))
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]

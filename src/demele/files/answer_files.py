@@ -1,6 +1,5 @@
 """Files of answers: a long table, or one with a column per annotator; and labels, or features, of the same items."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from demele.core.errors import FormatError, InputError, plural
 from demele.core.kinds import ColumnName, Kind
 from demele.core.labelled import read_labels
 from demele.core.lazy import pd
+from demele.core.reading import by_number
 from demele.files.label_files import (
     class_text,
     classes_like,
@@ -106,8 +106,7 @@ def read_answers(
             found = Annotations(long["items"], long["annotators"], columns["answers"], classes=known, all_items=every)
         alone = [name for name, (names, _) in others.items() if names is None]
         wanted = list(map(class_text, found.items))
-        by_number = sorted(wanted, key=lambda name: [part.zfill(20) for part in re.split(r"(\d+)", name)])
-        if alone and wanted not in (by_number, list(map(class_text, long["items"].unique()))):
+        if alone and wanted not in (sorted(wanted, key=by_number), list(map(class_text, long["items"].unique()))):
             path = split_name(files[alone[0]])[0]
             raise InputError(
                 f"{path}: labels alone are paired with the items sorted as text, {wanted[0]}, {wanted[1]}, "

@@ -175,8 +175,8 @@ def best_direction(columns: Floats, factor: Factor, *, ranks: bool = False) -> F
         return nothing
     if factor.kind != "continuous":
         classes = (values[:, None] == np.arange(len(factor.levels))).astype(np.float64)
-        beside = Basis.of(factor.coordinates[known] if factor.cyclic else classes)
-        return canonical(basis, beside)[1][:, 0] if beside.rank else nothing
+        other = Basis.of(factor.coordinates[known] if factor.cyclic else classes)
+        return canonical(basis, other)[1][:, 0] if other.rank else nothing
     numbers = np.asarray(values, dtype=np.float64)[:, None]
     unit, varies = unit_vectors(mid_ranks(numbers) if ranks else numbers, 1e-24)
     return basis.directions @ basis.with_columns(unit)[:, 0] if varies[0] else nothing

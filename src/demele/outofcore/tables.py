@@ -1,6 +1,5 @@
 """Tables that are read a piece at a time: mapped arrays, and folders of Parquet files."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -21,7 +20,7 @@ from demele.core.errors import (
     shortened,
 )
 from demele.core.lazy import require
-from demele.core.reading import path_of
+from demele.core.reading import by_number, path_of
 from demele.core.table_columns import items_of, split_columns
 
 #: Rows of one piece of work, unless files are cut otherwise.
@@ -165,11 +164,7 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
     if path.is_dir():
         files = sorted(
             (file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")) and file.is_file()),
-            key=lambda file: [
-                (0, int(part), "") if part.isdigit() else (1, 0, part)
-                for part in re.split(r"(\d+)", str(file.relative_to(path)))
-                if part
-            ],
+            key=lambda file: by_number(str(file.relative_to(path))),
         )
         if not files:
             raise FormatError(f"{path}: holds no file called *.parquet")

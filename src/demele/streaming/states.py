@@ -9,6 +9,7 @@ round), and squares are taken about the mean of the rows themselves (Chan, Golub
 cost none; data that are a small part of their frame's range cost as many as a mean in the unit of the frame does.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
@@ -98,7 +99,7 @@ def _check(consistent: object) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class Sums(ABC):
     """Sums of rows that add up: arrays by name, ``n`` among them, those of codes in the unit of a scale.
 
     Attributes
@@ -166,11 +167,13 @@ class Sums:
         self._check_sums(arrays)
         return replace(self, arrays=dict(arrays))
 
+    @abstractmethod
     def _check_sums(self, arrays: Arrays) -> None:
         """Refuse sums that contradict one another."""
 
+    @abstractmethod
     def _of_rows(self, rows: Rows) -> Arrays:
-        raise NotImplementedError
+        """Return the sums of a batch alone."""
 
     def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
         """Return numbers and extremes of the rows of both."""

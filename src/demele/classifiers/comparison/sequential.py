@@ -206,8 +206,8 @@ class SequentialComparison(Result):
         Raises
         ------
         InputError, InputTypeError
-            If a row is none of those to ask, a label is no class, or a row is answered twice in different ways. Nothing
-            is taken then.
+            If a row is none of those to ask or stands twice, a label is no class, or a row was answered otherwise
+            before. Nothing is taken then.
         """
         size = np.size(rows)  # type: ignore[arg-type]
         if size == 0:

@@ -320,7 +320,7 @@ def _confident(probabilities: Floats, labels: Indices, rule: str) -> Flags:
     order = np.lexsort(keys)
     before, after = order[:-1], order[1:]
     tied = (keys[:, before] == keys[:, after]).all(axis=0)
-    # Sorting by all columns is slow with many classes, and seldom needed.
+    # Sorting by all columns is slow with many classes, and rarely decides.
     if (probabilities[before[tied]] != probabilities[after[tied]]).any():
         order = np.lexsort((*probabilities.T, labels))
     rows, given = probabilities[order], labels[order]

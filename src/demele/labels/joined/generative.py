@@ -470,7 +470,7 @@ def _normal(read: Codes, annotations: Annotations, prior: float) -> tuple[Featur
     values = read.dense()[:, varying]
     # Halved ranges first, so that no square overflows or vanishes.
     centre, half = (read.low[varying] / 2 + read.high[varying] / 2), (read.high[varying] / 2 - read.low[varying] / 2)
-    with np.errstate(all="ignore"):  # of a range that cannot be told from 0: refused below
+    with np.errstate(all="ignore"):  # of a range that cannot be distinguished from 0: refused below
         scaled = (values - centre) / half
         standardised = (scaled - scaled.mean(axis=0)) / scaled.std(axis=0)
     if not np.isfinite(standardised).all():
