@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from demele import labels
-from demele.core.errors import DemeleError, FormatError, InputError, NotEnoughData, OutputError, in_backticks
-from demele.core.labelled import Vocabulary, plain_text, shown
+from demele.core.errors import DemeleError, FormatError, InputError, NotEnoughData, OutputError, in_backticks, quoted
+from demele.core.labelled import Vocabulary, shown
 from demele.core.results import LeftOut, Note
 
 
@@ -68,7 +68,7 @@ ONE, HALF = np.int64(1), np.float64(1.5)
 ANSWERS = labels.Annotations([0, 1], [0, 0], [0, 1])
 
 
-def test_plain_text() -> None:
+def test_values_in_messages() -> None:
     for value, text in [
         (ONE, "1"),
         (HALF, "1.5"),
@@ -80,7 +80,7 @@ def test_plain_text() -> None:
         ({ONE: [HALF]}, "{1: [1.5]}"),
         (None, "None"),
     ]:
-        assert plain_text(value) == text
+        assert quoted(value) == text
         assert shown([value, 2]) == f"{text}, 2"
 
 

@@ -12,7 +12,7 @@ from demele.classifiers.mean_scores import fitted
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, judged_rows
 from demele.core.arrays import Flags, Floats
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import (
     Classes,
     Confidence,
@@ -26,7 +26,7 @@ from demele.core.kinds import (
     checked_pair,
     checked_rate,
 )
-from demele.core.labelled import ALL_CORRECT, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import ALL_CORRECT, Vocabulary, read_labels, shown, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -187,7 +187,7 @@ def auc(
         raise InputError("labels", f"expected labels of two classes, got {len(words)}")
     top = words.classes[1] if positive is None else positive
     if top not in words.classes:
-        raise InputError("positive", f"expected one of the classes {shown(words.classes)}, got {plain_text(positive)}")
+        raise InputError("positive", f"expected one of the classes {shown(words.classes)}, got {quoted(positive)}")
     y, order = given == top, (words.classes[words.classes[0] == top], top)
     if sum(one is not None for one in (noise, contamination, audit)) > 1:
         raise InputError("noise", "expected one of `noise`, `contamination` and `audit`")

@@ -19,6 +19,8 @@ from typing import Any, Self
 MOST_REPEATED = 200
 MOST_OF_PATH = 1000
 _LONG_WORD = re.compile(rf"\S{{{MOST_REPEATED + 1},}}")
+#: A value of NumPy, alone or within a list or a mapping.
+_OF_NUMPY = re.compile(r"np\.(?:\w+\(([^()]*)\)|(True|False)_)")
 
 
 def plural(how_many: int, one: str, many: str) -> str:
@@ -196,18 +198,17 @@ def quoted(value: object) -> str:
     >>> quoted("z1"), quoted("z" * 5000)[-27:], quoted(10**5000)
     ("'z1'", "zz'... (of 5000 characters)", 'a whole number of about 5001 digits')
     >>> import numpy as np
-    >>> quoted(np.float64(0.5)), quoted(np.str_("z1"))
-    ('0.5', "'z1'")
+    >>> quoted(np.float64(0.5)), quoted(np.str_("z1")), quoted([np.int64(1), np.True_])
+    ('0.5', "'z1'", '[1, True]')
     """
-    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
-        value = value.item()  # as a number or a text, not as NumPy's type of it
     if isinstance(value, int) and value.bit_length() > 4 * MOST_REPEATED:
         return f"a whole number of about {int(value.bit_length() * 0.30103) + 1} digits"
-    if isinstance(value, str) and len(value) > MOST_REPEATED:
-        shown = repr(value[: MOST_REPEATED // 2])
-        return f"{shown}... (of {len(value)} characters)"
+    if isinstance(value, str):
+        if len(value) > MOST_REPEATED:
+            return f"{value[: MOST_REPEATED // 2]!r}... (of {len(value)} characters)"
+        return repr(str.__str__(value))
     try:
-        return shortened(repr(value))
+        return _OF_NUMPY.sub(r"\1\2", shortened(repr(value)))
     except Exception:  # noqa: BLE001 - whatever a class of the user's does, the message is about its value
         return f"a value of {type(value).__name__}"
 

@@ -31,7 +31,6 @@ from typing import (
 import numpy as np
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
-from demele.core.labelled import plain_text
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -108,7 +107,7 @@ def checked_number(value: Any, argument: str, expected: str, *, inside: Callable
 
 def _checked(value: Any, argument: str, expected: str, of_type: bool, inside: Callable[[Any], bool]) -> Any:
     if not of_type or not inside(value):
-        raise (InputError if of_type else InputTypeError)(argument, f"expected {expected}, got {plain_text(value)}")
+        raise (InputError if of_type else InputTypeError)(argument, f"expected {expected}, got {quoted(value)}")
     return value
 
 
@@ -142,7 +141,7 @@ def checked_size(value: Any, argument: str, *, zero: bool = False) -> float:
 def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
     """Return a share in [0, 1]; a percentage is refused with the share that it is."""
     if is_number(value) and 1 < value <= 100:
-        what = f"expected a share of {of} in [0, 1], got {plain_text(value)}"
+        what = f"expected a share of {of} in [0, 1], got {quoted(value)}"
         raise InputError(argument, what, f"for {value:g}% write {value / 100:g}")
     return checked_number(value, argument, f"a share of {of} in [0, 1]", inside=lambda share: 0 <= share <= 1)
 
@@ -150,7 +149,7 @@ def checked_rate(value: Any, argument: str, of: str = "the rows") -> float:
 def checked_pair(value: Any, argument: str, expected: str, *, inside: Callable[[float], bool]) -> tuple[float, float]:
     """Return two numbers, or say what each was ``expected`` to be."""
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise InputTypeError(argument, f"expected two numbers, got {plain_text(value)}")
+        raise InputTypeError(argument, f"expected two numbers, got {quoted(value)}")
     first, second = (checked_number(one, argument, expected, inside=inside) for one in value)
     return first, second
 

@@ -1,6 +1,5 @@
 """The door for labels and predictions: whatever came in goes out as class indices in one vocabulary, or is refused."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,8 +28,6 @@ Indices = NDArray[np.int32]
 ALL_CORRECT = "All given labels are correct."
 #: The largest class that is a number.
 LARGEST = 2**63 - 1
-#: A value of NumPy within a list or a mapping.
-_OF_NUMPY = re.compile(r"np\.(?:\w+\(([^()]*)\)|(True|False)_)")
 DECODE = "numpy.char.decode(values, 'utf-8')"
 
 
@@ -60,7 +57,7 @@ class Vocabulary:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int | str) or value not in self.classes:
-            raise InputError(argument, f"expected one of the classes {shown(self.classes)}, got {plain_text(name)}")
+            raise InputError(argument, f"expected one of the classes {shown(self.classes)}, got {quoted(name)}")
         return self.classes.index(value)
 
     def encode(self, values: NDArray[Any], argument: str, *, partly: bool = False) -> Indices:
@@ -287,14 +284,8 @@ def common_vocabulary(columns: Sequence[NDArray[Any]], *, classes: Sequence[obje
 
 def shown(items: Sequence[object], at_most: int = 6) -> str:
     """List some items of a sequence for a message."""
-    text = ", ".join(plain_text(item) for item in items[:at_most])
+    text = ", ".join(quoted(item) for item in items[:at_most])
     return text + (f", ... ({len(items)} in all)" if len(items) > at_most else "")
-
-
-def plain_text(value: object) -> str:
-    """Return what a message shows of a value: that of a NumPy number or string is what it would be in plain Python."""
-    said = quoted(value)
-    return said if isinstance(value, str) else _OF_NUMPY.sub(r"\1\2", said)
 
 
 def refuse_unjudged(
@@ -384,8 +375,8 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
         row = kinds.index(not kinds[0])
         raise InputTypeError(
             argument,
-            f"expected whole numbers or strings, got both: {plain_text(array[0])} at row 0 and "
-            f"{plain_text(array[row])} at row {row}",
+            f"expected whole numbers or strings, got both: {quoted(array[0])} at row 0 and "
+            f"{quoted(array[row])} at row {row}",
         )
     if any(isinstance(value, bytes) for value in array):
         raise InputTypeError(argument, f"expected whole numbers or strings, got bytes; decode them: {DECODE}")

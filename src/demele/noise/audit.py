@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
-from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, read_models
+from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, read_models
 from demele.core.lazy import pd
 from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
@@ -418,7 +418,7 @@ def join_audits(first: Audit, second: Audit, *, within: object) -> Audit:
     rows, here, there = np.intersect1d(first.rows, second.rows, return_indices=True)
     unlike = np.flatnonzero(said[here] != other[there])
     if unlike.size:
-        one, two = (plain_text(labels[at[unlike[0]]]) for labels, at in ((said, here), (other, there)))
+        one, two = (quoted(labels[at[unlike[0]]]) for labels, at in ((said, here), (other, there)))
         raise InputError(("first", "second"), f"row {rows[unlike[0]]} is {one} in one, {two} in the other")
     new = np.isin(second.rows, first.rows, invert=True)
     return Audit(

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from demele.core.arrays import Counts, Floats
-from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
+from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, quoted, warn_user
 from demele.core.kinds import Count, between, checked, is_number
-from demele.core.labelled import ALL_CORRECT, Indices, plain_text
+from demele.core.labelled import ALL_CORRECT, Indices
 from demele.core.proportions import exact_high, exact_low
 from demele.core.table_columns import whole_array
 from demele.noise.transition import TransitionCounts, TransitionMatrix, hypergeometric_limit
@@ -127,7 +127,7 @@ def noise_budget(
         wrong, by_given, by_true, joint, told = held
     elif is_number(noise):
         if not 0 <= noise < 1:
-            raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(noise)}")
+            raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {quoted(noise)}")
         wrong = int(np.floor(noise * n + 1e-9))
         by_given = by_true = joint = np.full(k, wrong)
         said = f"at most {wrong} of the {n} labels are wrong (a rate of {noise:g}), in the worst case"

@@ -31,7 +31,7 @@ from demele.core.kinds import (
     checked_number,
     is_whole,
 )
-from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_models
+from demele.core.labelled import Indices, Labelled, read_labelled, read_models
 from demele.core.result import Result, about
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -573,7 +573,7 @@ def plan_audit(
     for size in several:
         if not is_whole(size) or not max(least, done) <= size <= n:
             start = f"{done}, the rows that were audited," if done > least else str(least)
-            raise InputError("sizes", f"expected whole numbers from {start} to {n}, the rows, got {plain_text(size)}")
+            raise InputError("sizes", f"expected whole numbers from {start} to {n}, the rows, got {quoted(size)}")
     if not several:
         raise InputError("sizes", "expected at least one number of rows, such as 200, got none")
     sizes = tuple(sorted({int(size) for size in several}))

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.columns import Codes
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Fraction, Jobs, Seed, Several, checked
-from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
 from demele.core.lazy import require
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -642,7 +642,7 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
             raise InputError(name, f"`method={method!r}` does not use it, only {', '.join(users)}; drop it")
     options = {name: known[name] if given[name] is None else given[name] for name in known}
     if "rule" in options and options["rule"] not in _RULES.get(method, ()):
-        rules, got = shown(_RULES.get(method, ())), plain_text(options["rule"])
+        rules, got = shown(_RULES.get(method, ())), quoted(options["rule"])
         raise InputError("rule", f"expected one of {rules} for method {method!r}, got {got}")
     return options
 

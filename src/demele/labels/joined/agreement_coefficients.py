@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from demele.core.arrays import Counts, Floats
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import Level, checked, checked_count
-from demele.core.labelled import plain_text, shown
+from demele.core.labelled import shown
 from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.seeds import rng_for
@@ -496,7 +496,7 @@ def annotator_agreement(
     if most >= _SKEWED and raw - fleiss >= _FAR:
         notes["kappa-paradox"] = (
             f"Raw agreement is {raw:.3f} but Fleiss' kappa {fleiss:.3f}: {most:.1%} of the answers are "
-            f"{plain_text(per_class['share'].idxmax())}, so that chance agrees often (the kappa paradox, Feinstein & "
+            f"{quoted(per_class['share'].idxmax())}, so that chance agrees often (the kappa paradox, Feinstein & "
             "Cicchetti 1990); read the agreement and kappa of each class."
         )
     if scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
 from demele.core.lazy import pd
 from demele.core.table_columns import as_column, items_of, split_columns
 from demele.core.uncertainty import Note
@@ -342,13 +342,13 @@ def read_annotations(
             read = {name: as_column(column, name) for name, column in given.items()}
             here = _answered(read["answers"], no_answer)
             if not here.size:
-                raise NotEnoughData("annotations", f"expected at least 1 answer, got {plain_text(no_answer)} only")
+                raise NotEnoughData("annotations", f"expected at least 1 answer, got {quoted(no_answer)} only")
             every = vocabulary(read_labels(read["items"], "items")).classes
             return Annotations(*(column[here] for column in read.values()), classes=classes, all_items=every)
         by_hand = "or pass Annotations(items, annotators, answers)"
         for role, rivals in roles.items():
             if len(rivals) > 1:
-                problem = f"columns {' and '.join(map(plain_text, rivals))} may all be the {role}"
+                problem = f"columns {' and '.join(map(quoted, rivals))} may all be the {role}"
                 raise InputError("annotations", problem, f"leave out all but one, {by_hand}")
         if any(roles.values()):
             expected = "expected columns item, annotator and answer (or task, worker, label)"
@@ -370,13 +370,13 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     else:
         remedy = "pass a data frame with columns item, annotator, answer, or an array of shape (n_annotators, n_items)"
         given = dict(enumerate(items_of(matrix, "annotations", "a table of answers", remedy)))
-    rows = {name: as_column(values, f"annotations, annotator {plain_text(name)}") for name, values in given.items()}
+    rows = {name: as_column(values, f"annotations, annotator {quoted(name)}") for name, values in given.items()}
     if not rows:
         raise NotEnoughData("annotations", "expected at least 1 annotator, got none")
     for name, row in rows.items():
         if row.ndim != 1:
             problem, remedy = f"expected one answer per item, got shape {row.shape}", "(n_annotators, n_items)"
-            raise InputError(f"annotations, annotator {plain_text(name)}", problem, f"an array is of shape {remedy}")
+            raise InputError(f"annotations, annotator {quoted(name)}", problem, f"an array is of shape {remedy}")
     return list(rows), list(rows.values())
 
 
@@ -393,7 +393,7 @@ def _answered(row: NDArray[Any], no_answer: object) -> Rows:
 def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
 
     if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
-        problem = f"expected some of all_items, {shown(listed.classes)}, got {plain_text(items[0])} at row 0"
+        problem = f"expected some of all_items, {shown(listed.classes)}, got {quoted(items[0])} at row 0"
         raise InputError("items", f"{problem}: one lists numbers, the other names")
     wrong = np.flatnonzero(pd.Index(listed.classes).get_indexer(pd.Index(items)) < 0)
     if wrong.size:

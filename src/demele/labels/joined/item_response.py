@@ -8,9 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from demele.core.arrays import Floats
-from demele.core.errors import InputError, NotConvergedWarning, warn_user
+from demele.core.errors import InputError, NotConvergedWarning, quoted, warn_user
 from demele.core.kinds import Amount, Count, Positive, Seed, checked
-from demele.core.labelled import plain_text
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
@@ -264,7 +263,7 @@ def dawid_skene(
     if prior is None and strength is not None:
         raise InputError("strength", "is of prior='own', which is not asked for; smoothing= is what prior=None has")
     if prior == "own" and smoothing != 0:
-        raise InputError("smoothing", f"prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
+        raise InputError("smoothing", f"prior='own' takes its place; drop it, or prior, got {quoted(smoothing)}")
     least = (1e-10 if prior is None else SETTLED) if tolerance is None else tolerance
     settings: dict[str, Any] = {"max_iterations": max_iterations, "tolerance": least, "seed": seed}
     table = read_annotations(annotations, classes=classes, no_answer=no_answer)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, plural
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, plural, quoted
 from demele.core.kinds import Seed, checked
-from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
+from demele.core.labelled import Indices, Vocabulary, read_labels, shown
 from demele.core.lazy import pd
 from demele.core.result import Result, about, plain
 from demele.core.seeds import rng_for
@@ -216,9 +216,7 @@ class Consensus(Result):
             If there is no such annotator.
         """
         if not isinstance(annotator, int | str | np.generic) or annotator not in self.annotators:
-            raise UnknownNameError(
-                "annotator", f"expected one of {shown(self.annotators)}, got {plain_text(annotator)}"
-            )
+            raise UnknownNameError("annotator", f"expected one of {shown(self.annotators)}, got {quoted(annotator)}")
         table = self.profiles.table(self.annotators.index(annotator))
         return TransitionMatrix(_row_stochastic(table), self.classes)
 
@@ -582,7 +580,7 @@ def vote_shares(annotations: Annotations, weights: Floats | None = None) -> Floa
 def read_weights(weights: object, names: Sequence[int | str], one: str = "annotator") -> Floats:
     """Return one weight per annotator, in their order."""
     if isinstance(weights, str):
-        raise InputTypeError("weights", f"expected one weight per {one}, got {plain_text(weights)}")
+        raise InputTypeError("weights", f"expected one weight per {one}, got {quoted(weights)}")
     if isinstance(weights, Mapping):
         missing = [name for name in names if name not in weights]
         if missing:

@@ -16,7 +16,7 @@ from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Jobs, Seed, checked
-from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
+from demele.core.labelled import Indices, read_labels, vocabulary
 from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
@@ -481,7 +481,7 @@ def _read_models(models: Any, seed: int) -> list[tuple[str, Any]]:
     for name, model in models.items():
         is_class = isinstance(model, type)
         if is_class or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
-            got = f"{quoted(model)} as {plain_text(name)}" + ("; make an instance of it" if is_class else "")
+            got = f"{quoted(model)} as {quoted(name)}" + ("; make an instance of it" if is_class else "")
             raise InputTypeError("models", f"expected classifiers with fit, predict and get_params, got {got}")
     return [
         (str(name), seeded(model, rng_for(seed, "annotator", "model", position)))

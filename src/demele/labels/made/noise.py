@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.arrays import Counts, Flags, Floats
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, Data, Noise, Rate, Seed, checked, checked_rate, checked_whole
-from demele.core.labelled import Indices, Vocabulary, common_vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, shown, vocabulary
 from demele.core.lazy import pd
 from demele.core.result import Result
 from demele.core.seeds import rng_for
@@ -308,14 +308,14 @@ def _read_votes(
         raise InputTypeError(argument, f"expected shape {shape}, got a data frame; pass frame.to_numpy().T")
     named = hasattr(values, "items")
     given = dict(values.items() if named else enumerate(items_of(values, argument, f"shape {shape}")))
-    called = {which: f"{argument}, {one} {plain_text(which)}" for which in given}
+    called = {which: f"{argument}, {one} {quoted(which)}" for which in given}
     rows = {which: read_labels(row, called[which]) for which, row in given.items()}
     if not rows:
         raise NotEnoughData(argument, f"expected at least 1 {one}, got none")
     for which, row in given.items():
         if rows[which].size != true.size:
             turned = f"; pass {argument}.T" if len(rows) == true.size and not named else ""
-            got = f"got {rows[which].size} of {one} {plain_text(which)}{turned}"
+            got = f"got {rows[which].size} of {one} {quoted(which)}{turned}"
             raise InputError(argument, f"expected {true.size} labels of each {one}, as many as `y` has, {got}")
         check_same_order(row, y, (called[which], "y"))
     words = common_vocabulary([true, *rows.values()])
@@ -540,13 +540,13 @@ def asymmetric_transition(classes: Sequence[object] | int, confusions: Mapping[A
     for true, given, value in _confusions(confusions):
         row, column = words.index(true, "confusions"), words.index(given, "confusions")
         if row == column:
-            problem = f"expected two different classes, got {plain_text(true)} twice"
+            problem = f"expected two different classes, got {quoted(true)} twice"
             raise InputError("confusions", problem, "the confusions leave the probability of the right label")
         if table[row, column]:
-            got = f"{plain_text(true)} as {plain_text(given)} more than once"
+            got = f"{quoted(true)} as {quoted(given)} more than once"
             raise InputError("confusions", f"expected each confusion once, got {got}")
-        name = f"confusions, {plain_text(true)} as {plain_text(given)}"
-        table[row, column] = checked_rate(value, name, f"the instances of {plain_text(true)}")
+        name = f"confusions, {quoted(true)} as {quoted(given)}"
+        table[row, column] = checked_rate(value, name, f"the instances of {quoted(true)}")
     sums = table.sum(axis=1)
     over = np.flatnonzero(sums > 1 + SUM_TOLERANCE)
     if over.size:
@@ -646,7 +646,7 @@ def _read_classes(classes: Any) -> Vocabulary:
     else:
         words = vocabulary(np.empty(0), classes=classes)
     if len(words) < 2:
-        raise NotEnoughData("classes", f"expected at least 2 classes, got {plain_text(classes)}")
+        raise NotEnoughData("classes", f"expected at least 2 classes, got {quoted(classes)}")
     return words
 
 
@@ -664,9 +664,7 @@ def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
         elif isinstance(value, tuple) and len(value) == 2:
             yield key, value[0], value[1]
         else:
-            raise InputTypeError(
-                "confusions", f"expected a mapping {forms}, got {plain_text(key)}: {plain_text(value)}"
-            )
+            raise InputTypeError("confusions", f"expected a mapping {forms}, got {quoted(key)}: {quoted(value)}")
 
 
 # Any kind of noise, by one call ---------------------------------------------------------------------------------------

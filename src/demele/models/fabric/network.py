@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.errors import FormatError, InputError, InputTypeError
-from demele.core.labelled import plain_text, read_labels
+from demele.core.errors import FormatError, InputError, InputTypeError, quoted
+from demele.core.labelled import read_labels
 from demele.core.lazy import require
 from demele.core.reading import check_shape, parsing
 from demele.core.seeds import rng_for
@@ -593,7 +593,7 @@ def checked_labels(labels: ArrayLike | Any, n: int, classes: int) -> NDArray[np.
     found = read_labels(labels, "labels")
     expected = f"classes from 0 to {classes - 1}, whole numbers"
     if found.dtype.kind != "i":
-        raise InputTypeError("labels", f"expected {expected}, got {plain_text(found[0])}; number the classes")
+        raise InputTypeError("labels", f"expected {expected}, got {quoted(found[0])}; number the classes")
     if len(found) != n:
         raise InputError("labels", f"expected one for each of the {n} images, got {len(found)}")
     odd = np.flatnonzero((found < 0) | (found >= classes))
