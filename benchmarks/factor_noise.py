@@ -29,8 +29,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy_case import FARTHEST, Case, NotCorrected, Work, disagreement
-from demele.scoring.noisy_factors import by_transition, checked_noise, of_tables, shared_tables
+from demele.scoring.noisy_case import FARTHEST, Case, NotCorrected, Work, disagreement, signed_tables
+from demele.scoring.noisy_factors import by_transition, checked_noise, of_tables
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
@@ -222,7 +222,7 @@ def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work)
         row = [np.nan] * 3
         with suppress(NotCorrected):
             if settings is not None:
-                row[0] = disagreement(work, shared_tables(case, settings))
+                row[0] = disagreement(work, case.kept(signed_tables, settings)[0])
     elif what.startswith("audited"):
         halved = of_tables(case, work)
         interval = halved.interval(LEVEL)

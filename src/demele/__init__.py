@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from demele.report.citations import cite as cite
     from demele.runtime.progress import progress as progress
     from demele.scoring.evaluate import evaluate as evaluate
-    from demele.scoring.replay import replay as replay
+    from demele.scoring.evaluate import replay as replay
     from demele.scoring.several import compare_representations as compare_representations
     from demele.scoring.sparse import SparseEvaluation as SparseEvaluation
     from demele.scoring.sparse import evaluate_sparse as evaluate_sparse

@@ -29,7 +29,6 @@ from demele.scoring import evaluate as evaluating
 from demele.scoring.breakdown import breakdown
 from demele.scoring.concepts import absorption, sparse_probing, splitting
 from demele.scoring.evaluate import evaluate, read_in_pieces
-from demele.scoring.replay import replay as replay_score
 from demele.scoring.several import compare_representations
 from demele.scoring.sparse import evaluate_sparse
 
@@ -316,7 +315,7 @@ class Score(Command):
         "sparse codes": evaluate_sparse,
         "--unsupervised": unsupervised_scores,
         "--stability": breakdown,
-        "--replay": replay_score,
+        "--replay": evaluating.replay,
     }
     usage = ("CODES... FACTORS", "[CODES...] FACTORS --runs NAME=FILES", "CODES --unsupervised")
     short = "metrics protocol bins n_bootstrap n_permutations n_repeats kinds runs against noise aligned seed n_jobs"
@@ -391,7 +390,7 @@ class Score(Command):
         std = given.read(std=lambda file: read_or_scan(file, warn=given.warn))
         data = given.read(blocks=lambda file: column(file, given.warn))
         if replay is not None:
-            return given.bind(replay_score, replay, Codes(*read, **std), Factors(values, **data))
+            return given.bind(evaluating.replay, replay, Codes(*read, **std), Factors(values, **data))
         align = {"align": "whitening" if whiten else "rotation"} if aligned else {}
         representations = [
             given.call(Codes, one, name=name, **align, **std) for one, name in zip(read, called, strict=True)

@@ -77,7 +77,7 @@ class Signature:
         Notes
         -----
         Option objects such as ``EqualWidth(bins=10)`` come back as :class:`OptionText`, which prints as it was
-        written; :mod:`demele.scoring.replay` turns them into the objects.
+        written; :mod:`demele.scoring.evaluate` turns them into the objects.
         """
         what = f"signature: {quoted(text)} is not a call such as mig(seed=0)  # n=100"
         if len(text) > LONGEST:

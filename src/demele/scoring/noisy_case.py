@@ -1,9 +1,9 @@
 """One representation with noisy factors: what is known of their errors, halves of its rows, and signed tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix, matrix_o
 # What is known of the errors of one factor ----------------------------------------------------------------------------
 
 Kind = Literal["transition", "counts", "audit", "rate"]
+T = TypeVar("T")
 
 #: Smallest singular value of a transition below which errors cannot be undone.
 SINGULAR = 0.1
@@ -202,7 +203,7 @@ class Case:
     by_name : bool
         Whether the method was asked for by name.
     shared : dict
-        What methods keep for the next score, by keys of their own.
+        What methods keep for the next score, by what made it.
     """
 
     source: InMemory
@@ -210,6 +211,14 @@ class Case:
     noise: Mapping[str, NoiseOfFactor]
     by_name: bool = False
     shared: dict[Any, Any] = field(default_factory=dict)
+
+    def kept(self, make: Callable[..., T], *known: Any) -> T:
+        """Return what a function makes of this case and of what is known; made once for all scores."""
+        key = make, known
+        if key not in self.shared:
+            self.shared[key] = make(self, *known)
+        found: T = self.shared[key]
+        return found
 
     @property
     def of_factors(self) -> list[NoiseOfFactor | None]:
@@ -341,16 +350,16 @@ class Errors:
         table = np.bincount(cells, weights[self.rows], minlength=self.n_classes**2)
         return table.reshape(self.n_classes, self.n_classes).astype(np.float64)
 
-    def transition(self, table: Floats, weights: Floats, rng: np.random.Generator | None = None) -> Floats:
+    def transition(self, often: Floats, weights: Floats, rng: np.random.Generator | None = None) -> Floats:
         """Return the best estimate of the transition, from all rows by their weights; with ``rng``, of a resample.
 
-        ``table`` is that of the rows so weighted, (n_codes, bins, columns).
+        ``often`` says how many of the rows so weighted are given each class, (K,).
         """
         if self.kind == "transition":
             return self.matrix
         counts = self.counted(weights)
         if self.kind == "audit":
-            return audited_transition(counts, self.placed(table)[0].sum(axis=0))
+            return audited_transition(counts, often)
         if rng is not None:
             total = counts.sum()
             counts = rng.multinomial(int(total), (counts / total).ravel()).reshape(counts.shape).astype(np.float64)
@@ -377,7 +386,7 @@ class Errors:
         return np.asarray((of_true - of_given).reshape(shape) / weight.sum())
 
 
-def _errors(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Errors:
+def errors_of(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Errors:
     """Match what is known to the columns of a table; of a continuous factor these are its bins."""
     if known.kind == "rate":
         raise NotCorrected(
@@ -403,53 +412,43 @@ def _errors(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Er
     return Errors("audit", n_classes, position, known.matrix, rows, true.astype(np.intp), given.astype(np.intp))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SignedTables:
-    """Informations of true values.
+def signed_tables(case: Case, settings: TableSettings) -> tuple[tuple[InformationTable, ...], tuple[Note, ...]]:
+    """Return informations of true values under transitions, which each resample estimates again, and notes on them.
 
-    Attributes
-    ----------
-    tables : tuple of InformationTable
-        With a leading axis: the estimate, then its resamples. By the transitions; where a factor is audited, also by
-        the audited rows, whatever their errors depend on.
-    notes : tuple of Note
+    The tables have a leading axis: the estimate, then its resamples. The first is by the transitions; where a factor is
+    audited, the second is by the audited rows, whatever their errors depend on.
     """
-
-    tables: tuple[InformationTable, ...]
-    notes: tuple[Note, ...]
-
-
-def signed_tables(case: Case, settings: TableSettings) -> SignedTables:
-    """Return informations of true values under transitions, which each resample estimates again."""
     data, n = case.source.data, case.source.data.n
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
     errors = [
-        None if known is None else _errors(known, factor, bins)
+        None if known is None else errors_of(known, factor, bins)
         for known, factor, bins in zip(case.of_factors, data.factors.columns, of_factors, strict=True)
     ]
     rows = PackedRows(bin_rows(data.codes, data.factors, of_codes, of_factors), factor_pairs=False)
-    weights, counts = [np.ones(n)], [rows.count()]
-    transitions: list[list[Floats | None]] = [[]]
+    weights: list[Floats] = []
+    counts: list[JointCounts] = []
+    transitions: list[list[Floats | None]] = []
     notes: list[Note] = []
-    for one, factor, table in zip(errors, data.factors.columns, counts[0].tables, strict=True):
-        matrix = None if one is None else one.transition(table, weights[0])
-        transitions[0].append(matrix)
-        if one is not None and matrix is not None:
-            notes += _doubts(one, matrix, factor, weights[0])
     member = np.zeros(n, dtype=np.intp)  # rows that no audit has, and those of each audit, are resampled separately
     for place, known in enumerate(case.noise.values()):
         member[known.rows] += 1 << place
     groups = [np.flatnonzero(member == label) for label in np.unique(member)]
     blocks = []
     resamples = case.run.n_bootstrap or RESAMPLES
-    for index in range(resamples):
-        rng = rng_for(case.run.seed, "corrected", "bootstrap", index)
-        chosen = [group[rng.integers(0, group.size, group.size)] for group in groups]
-        weight = np.bincount(np.concatenate(chosen), minlength=n).astype(np.float64)
+    for index in range(-1, resamples):  # all rows first
+        rng, weight = None, np.ones(n)
+        if index >= 0:
+            rng = rng_for(case.run.seed, "corrected", "bootstrap", index)
+            chosen = [group[rng.integers(0, group.size, group.size)] for group in groups]
+            weight = np.bincount(np.concatenate(chosen), minlength=n).astype(np.float64)
         weights.append(weight)
         counts.append(rows.count(weight))
-        pairs = zip(errors, counts[-1].tables, strict=True)
-        transitions.append([None if one is None else one.transition(table, weight, rng) for one, table in pairs])
+        transitions.append([])
+        for one, factor, table in zip(errors, data.factors.columns, counts[-1].tables, strict=True):
+            matrix = None if one is None else one.transition(one.placed(table[:1])[0].sum(axis=0), weight, rng)
+            transitions[-1].append(matrix)
+            if index < 0 and one is not None and matrix is not None:
+                notes += _doubts(one, matrix, factor, weight)
         entries = (len(counts) + 1) * max(sum(table.size for table in counts[0].tables), n)
         if entries > BLOCK_ENTRIES or index == resamples - 1:
             blocks.append(_informations(rows, errors, counts, transitions, weights))
@@ -461,7 +460,16 @@ def signed_tables(case: Case, settings: TableSettings) -> SignedTables:
             np.concatenate(parts) for parts in zip(*((one.information, one.factor_entropy) for one in own), strict=True)
         )
         tables.append(InformationTable(informations, entropies, joint, code_bins=own[0].code_bins))
-    return SignedTables(tuple(tables), tuple(notes))
+    return tuple(tables), tuple(notes)
+
+
+def refuse_singular(transition: Floats, factor: str) -> None:
+    """Raise if a transition that was estimated undoes nothing."""
+    if smallest_singular_value(transition) < SINGULAR:
+        raise NotCorrected(
+            f"the transition of {quoted(factor)}, as it was counted, is too close to one that loses classes; "
+            "count more rows, join classes that are mistaken for each other, or take method 'audited'"
+        )
 
 
 def _doubts(errors: Errors, transition: Floats, factor: Factor, weights: Floats) -> list[Note]:
@@ -475,11 +483,7 @@ def _doubts(errors: Errors, transition: Floats, factor: Factor, weights: Floats)
         notes.append(Note(code="transition-between-bins", message=message, subject=subject, severity="warning"))
     if errors.kind == "transition":
         return notes
-    if smallest_singular_value(transition) < SINGULAR:
-        raise NotCorrected(
-            f"the transition of {quoted(factor.name)}, as it was counted, is too close to one that loses classes; "
-            "count more rows, join classes that are mistaken for each other, or take method 'audited'"
-        )
+    refuse_singular(transition, factor.name)
     uncounted = int((errors.counted(weights).sum(axis=1) == 0).sum())
     if uncounted:
         message = (
@@ -523,14 +527,14 @@ def _informations(
 FARTHEST = 2.58
 
 
-def disagreement(work: Work, tables: SignedTables) -> float:
+def disagreement(work: Work, tables: Sequence[InformationTable]) -> float:
     """Return how far a score by transitions and by audited rows differ, in standard deviations of their resamples.
 
     The nearer one to 0, with the bias that the bootstrap shows or without; 0 where no factor is audited.
     """
-    if len(tables.tables) < 2:
+    if len(tables) < 2:
         return 0.0
-    by_transition, by_audit = (np.asarray(work.request.read(table).value) for table in tables.tables)
+    by_transition, by_audit = (np.asarray(work.request.read(table).value) for table in tables)
     apart = by_transition - by_audit
     spread = float(apart[1:].std(ddof=1))
     if not spread > 1e-12:  # no error among the audited rows: both are the score as given
@@ -549,7 +553,7 @@ def nearer(plain: float, unbiased: float) -> float:
     return min(plain, unbiased, key=abs)
 
 
-def dependence_notes(work: Work, tables: SignedTables) -> tuple[Note, ...]:
+def dependence_notes(work: Work, tables: Sequence[InformationTable]) -> tuple[Note, ...]:
     """Warn where errors depend on the codes, as far as audited rows show."""
     distance = abs(disagreement(work, tables))
     if not distance > FARTHEST:

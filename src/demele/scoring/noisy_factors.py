@@ -18,26 +18,24 @@ from demele.core.seeds import rng_for
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import cut
 from demele.estimation.information import InformationTable
-from demele.estimation.known_errors import audited_transition, counted_transition
-from demele.estimation.noise_bounds import BOUNDS, information_bounds
+from demele.estimation.noise_bounds import BOUNDS, InformationBounds, information_bounds
 from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.run import computed
 from demele.metrics.source import InMemory, Subject
 from demele.scoring.noisy_case import (
-    SINGULAR,
     Case,
     Halved,
     NoiseOfFactor,
     NotCorrected,
-    SignedTables,
     Work,
     dependence_notes,
+    errors_of,
     noise_of_factor,
     normal_interval,
+    refuse_singular,
     signed_tables,
-    smallest_singular_value,
     split_rows,
 )
 
@@ -99,8 +97,6 @@ def by_bounds(case: Case, work: Work) -> CorrectedScore:
         raise NotCorrected(
             f"bounds under a rate of wrong annotations are known of {', '.join(BOUNDS)}, and not of {metric.title}"
         )
-    if settings.estimator != "histogram" or settings.correction != "none":
-        raise NotCorrected("bounds are of plug-in information in counts; take histograms and correction 'none'")
     if work.request.options.get("reg_dim") is not None:
         raise NotCorrected("bounds are of the gap between the two codes that inform most, not of codes that are named")
     others = [name for name, one in case.noise.items() if one.kind != "rate"]
@@ -109,14 +105,7 @@ def by_bounds(case: Case, work: Work) -> CorrectedScore:
             f"bounds need a rate of wrong annotations for each noisy factor, and {', '.join(map(quoted, others))} has "
             "something else"
         )
-    key = ("bounds", settings)
-    if key not in case.shared:
-        counts = case.source.counts_behind(settings)
-        if counts is None:
-            raise ValueError("nothing was counted")
-        shares = [0.0 if one is None else one.share for one in case.of_factors]
-        case.shared[key] = information_bounds(list(counts.tables), shares)
-    low, high = BOUNDS[metric.name](case.shared[key])
+    low, high = BOUNDS[metric.name](case.kept(_bounds, settings))
     rates = {name: one.share for name, one in case.noise.items()}
     notes = []
     largest = max(rates.values())
@@ -142,6 +131,13 @@ def by_bounds(case: Case, work: Work) -> CorrectedScore:
     )
 
 
+def _bounds(case: Case, settings: TableSettings) -> InformationBounds:
+    counts = case.source.counts_behind(settings)
+    if counts is None:
+        raise NotCorrected("bounds are of plug-in information in counts; take histograms and correction 'none'")
+    return information_bounds(list(counts.tables), [0.0 if one is None else one.share for one in case.of_factors])
+
+
 # Method ``transition`` ------------------------------------------------------------------------------------------------
 
 #: Splits into halves, whose spread is that of the score.
@@ -155,60 +151,42 @@ def of_classifiers(case: Case, work: Work) -> Halved:
     """
     if work.asked.options.get("units") == "raw":
         raise NotCorrected("classifiers of raw codes are as public code has them; take units='standard'")
-    columns = {column.name: column for column in case.source.data.factors.columns}
-    for name, one in case.noise.items():
-        if one.kind == "rate" or not columns[name].categorical:
+    data, errors = case.source.data, {}
+    columns = {column.name: column for column in data.factors.columns}
+    for name, known in case.noise.items():
+        if known.kind == "rate" or not columns[name].categorical:
             raise NotCorrected(
                 f"of factor {quoted(name)} no transition between classes is known; an audit of rows drawn at "
                 "random corrects any score"
             )
-        if len(one.classes) != len(columns[name].levels):
+        if len(known.classes) != len(columns[name].levels):
             raise NotCorrected(
                 f"some true values of factor {quoted(name)} are never given, so no classifier could learn them"
             )
+        errors[name] = errors_of(known, columns[name], None)
 
     def score(half: tuple[int, int] | None, rows: Rows) -> float:
-        transitions = {name: _estimate(one, columns[name], rows, case, half) for name, one in case.noise.items()}
-        for name, transition in transitions.items() if half is None else ():
-            if smallest_singular_value(transition) < SINGULAR:
-                raise NotCorrected(
-                    f"the transition of {quoted(name)}, as it was counted, is too close to one that loses classes; "
-                    "count more rows, or join classes that are mistaken for each other"
-                )
+        """Return the score of some rows; of a half, by half of what was counted in another sample."""
         part = _part(case, rows, [column.take(rows) for column in columns.values()])
+        weights, transitions = np.bincount(rows, minlength=data.n).astype(np.float64), {}
+        for name, one in errors.items():
+            if half is not None and one.kind == "counts":
+                rng = rng_for(case.run.seed, "corrected", "counts", name, half[0])
+                counts = one.matrix.astype(np.int64)
+                first = rng.multivariate_hypergeometric(counts.ravel(), int(counts.sum()) // 2).reshape(counts.shape)
+                one = replace(one, matrix=(first, counts - first)[half[1]].astype(np.float64))
+            given = np.asarray(columns[name].values)[rows]
+            given = one.position[given[given >= 0].astype(np.intp)]
+            often = np.bincount(given, minlength=one.n_classes).astype(np.float64)
+            transitions[name] = one.transition(often, weights)[np.ix_(one.position, one.position)]
+            if half is None:
+                refuse_singular(transitions[name], name)
         part.data = replace(part.data, transitions=transitions)
         return _score_of_part(case, work, part)
 
-    value = score(None, np.arange(case.source.data.n, dtype=np.intp))
+    value = score(None, np.arange(data.n, dtype=np.intp))
     audited = np.unique(np.concatenate([one.rows for one in case.noise.values()]))
     return Halved(value, _on_halves(case, audited, SPLITS, lambda half, _, rows: score(half, rows)))
-
-
-def _estimate(
-    known: NoiseOfFactor, column: Factor, rows: Rows, case: Case, half: tuple[int, int] | None = None
-) -> Floats:
-    """Return the transition in the order of the levels, estimated from some rows where it was audited.
-
-    Counts of another sample are halved as the rows are: ``half`` has the numbers of the split and of its half.
-    """
-    if known.kind == "transition":
-        return known.matrix[np.ix_(known.position, known.position)]
-    if known.kind == "counts":
-        counts = known.matrix.astype(np.int64)
-        if half is not None:
-            rng = rng_for(case.run.seed, "corrected", "counts", known.name, half[0])
-            first = rng.multivariate_hypergeometric(counts.ravel(), int(counts.sum()) // 2).reshape(counts.shape)
-            counts = (first, counts - first)[half[1]]
-        return counted_transition(counts.astype(np.float64))[np.ix_(known.position, known.position)]
-    values = np.asarray(column.values)
-    given = values[known.rows]
-    used = (given >= 0) & np.isin(known.rows, rows)
-    k = len(known.classes)
-    cells = known.values[used].astype(np.intp) * k + known.position[given[used].astype(np.intp)]
-    audited = np.bincount(cells, minlength=k * k).reshape(k, k).astype(np.float64)
-    annotated = values[rows][values[rows] >= 0].astype(np.intp)
-    often = np.bincount(known.position[annotated], minlength=k).astype(np.float64)
-    return audited_transition(audited, often)
 
 
 #: What must be true, always said.
@@ -248,15 +226,15 @@ def by_transition(case: Case, work: Work) -> CorrectedScore:
                 f"signed information is not biased as plug-in information is, so correction {settings.correction!r} "
                 "does not go with it; leave it at 'none'"
             )
-        tables = shared_tables(case, settings)
-        values = np.asarray(work.request.read(tables.tables[0]).value)
+        tables, notes = case.kept(signed_tables, settings)
+        values = np.asarray(work.request.read(tables[0]).value)
         value, draws = float(values[0]), values[1:]
         if value != value:
             raise NotCorrected("the corrected annotations leave a factor without entropy; count or audit more rows")
         doubts = dependence_notes(work, tables)
         if doubts and not case.by_name:
             raise NotCorrected(f"{doubts[0].message}; method 'audited' makes no such assumption")
-        notes = (*tables.notes, *doubts)
+        notes = (*notes, *doubts)
         made = {"resamples": len(draws)}
         method = f"normal, bootstrap of {len(draws)} resamples"
         interval = normal_interval(value, float(draws.std(ddof=1)), level, method)
@@ -275,15 +253,6 @@ def by_transition(case: Case, work: Work) -> CorrectedScore:
     )
 
 
-def shared_tables(case: Case, settings: TableSettings) -> SignedTables:
-    """Return the signed tables of a case, made once for all scores of the same settings."""
-    key = ("transition", settings)
-    if key not in case.shared:
-        case.shared[key] = signed_tables(case, settings)
-    found: SignedTables = case.shared[key]
-    return found
-
-
 # Method ``audited`` ---------------------------------------------------------------------------------------------------
 
 #: Splits into halves.
@@ -297,16 +266,13 @@ def of_tables(case: Case, work: Work) -> Halved:
         raise ValueError("no table")
     if settings.correction == "none":
         settings = replace(settings, correction="miller-madow")
-    pairs = work.request.metric.pairs
-    key = ("audited", settings, pairs)
-    if key not in case.shared:
-        case.shared[key] = audited_tables(case, settings, pairs=pairs)
-    true, given, everything = (np.asarray(work.request.read(table).value) for table in case.shared[key])
+    tables = case.kept(audited_tables, settings, work.request.metric.pairs)
+    true, given, everything = (np.asarray(work.request.read(table).value) for table in tables)
     found = true + (everything - given)
     return Halved(float(found[0]), found[1:].reshape(-1, 2), extrapolates=True, audited_alone=float(true[0]))
 
 
-def audited_tables(case: Case, settings: TableSettings, *, pairs: bool) -> tuple[InformationTable, ...]:
+def audited_tables(case: Case, settings: TableSettings, pairs: bool) -> tuple[InformationTable, ...]:
     """Count audited rows by true and by given values, and all rows, whole and on halves, in the same bins.
 
     Factors have all classes, also those that are true and never given.
@@ -421,7 +387,7 @@ def by_audit(case: Case, work: Work) -> CorrectedScore:
     if settings is not None and uncorrected and "transition" in work.asked.metric.corrected_by:
         # errors that depend on the codes, where that can be seen: noisy annotations may then flatter a code
         with suppress(NotCorrected):
-            notes += dependence_notes(work, shared_tables(case, settings))
+            notes += dependence_notes(work, case.kept(signed_tables, settings)[0])
     return CorrectedScore(
         value=found.value,
         interval=found.interval(case.run.level),
