@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Table, main
 from demele.classifiers.betting import FRACTIONS
-from demele.classifiers.intervals import Guard, SampledSum, upper_bound
+from demele.classifiers.intervals import SampledSum, upper_bound
 
 Floats = NDArray[np.float64]
 #: From counts met, 0 to m, and the probability of each to be drawn: the largest number that is not ruled out.
@@ -41,7 +41,7 @@ def _gamma(mean: Callable[[float], float], variance: Callable[[float], float]) -
 def _binomial(x: Floats, p: float, tail: float) -> Floats:
     w = 1 / p
     seen = SampledSum(x * w, x * w * (w - 1), x * w)
-    return upper_bound(seen, Guard(np.full(x.shape, w), np.ones(x.shape)), tail)
+    return upper_bound(seen, w, 1.0, tail)
 
 
 def _bet(x: Floats, p: float, tail: float) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
+from demele.classifiers.intervals import SampledSum, lower_bound, upper_bound
 from demele.classifiers.pooled_strata import strata_of
 from demele.classifiers.row_scores import RowScores
 from demele.core.arrays import Flags, Floats, Rows
@@ -181,13 +181,13 @@ def _weighted(marked: list[Marked], audit: CodedAudit) -> tuple[AuditCheck, ...]
     from scipy.special import ndtr
 
     n, weight = audit.n, 1 / audit.inclusion
-    variance, guard, found = weight * (weight - 1), Guard(weight.max(), np.ones(())), []
+    variance, found = weight * (weight - 1), []
     for one in marked:
         among = one.sums()
         stands = one.sums(weight, audit.rows)
         counted = SampledSum(stands, one.sums(variance, audit.rows), stands)
         tail = float(ndtr(-FAR_COUNT)) / max(int(np.count_nonzero(among)), 1)
-        low, high = lower_bound(counted, tail), upper_bound(counted, guard, tail)
+        low, high = lower_bound(counted, tail), upper_bound(counted, weight.max(), 1.0, tail)
         # Sums of weights are not whole: less than one row beyond is none.
         odd: Flags = ((among < low - 1) | (among > high + 1)) & (among > 0)
         worst = int(np.argmax(np.where(odd, np.abs(stands - among), -1.0)))

@@ -188,24 +188,14 @@ class SampledSum:
         return cls(a @ w, spare * (squared @ (w * (w - 1))), squared @ w)
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """One row that was not drawn and has an amount: its weight had it been drawn, and the amount.
-
-    A weight of 1 is that of rows that are drawn surely: then nothing is unseen.
-    """
-
-    weight: Floats
-    amount: Floats
-
-
-def upper_bound(seen: SampledSum, guard: Guard, tail: ArrayLike) -> Floats:
+def upper_bound(seen: SampledSum, weight: ArrayLike, amount: ArrayLike, tail: ArrayLike) -> Floats:
     """Upper bound of a sum of rare amounts, allowing for those that the sample did not meet.
 
     Parameters
     ----------
-    guard : Guard
-        Of the same shape: weight >= 1 and amount >= 0 of one more row.
+    weight, amount : arrays
+        Guard: one row that was not drawn and has an amount >= 0, with the weight >= 1 that it would have been drawn
+        with. A weight of 1 is that of rows that are drawn surely: then nothing is unseen.
     tail : float or array in (0, 0.5]
         Error of the bound.
 
@@ -229,15 +219,14 @@ def upper_bound(seen: SampledSum, guard: Guard, tail: ArrayLike) -> Floats:
     --------
     No error met where every row was drawn with probability 0.7; three met:
 
-    >>> guard = Guard(np.full(2, 1 / 0.7), np.ones(2))
     >>> weights = np.full(3, 1 / 0.7)
-    >>> upper_bound(SampledSum.of([[0, 0, 0], [1, 1, 1]], weights), guard, 0.025).round(2)
+    >>> upper_bound(SampledSum.of([[0, 0, 0], [1, 1, 1]], weights), 1 / 0.7, 1.0, 0.025).round(2)
     array([3.06, 9.01])
     """
     from scipy.special import btdtria
 
     # What is drawn surely leaves nothing unseen.
-    weight, amount = guard.weight, np.where(guard.weight > 1, guard.amount, 0.0)
+    weight, amount = np.asarray(weight), np.where(np.asarray(weight) > 1, amount, 0.0)
     y = seen.total + weight * amount
     v = seen.variance + weight * (weight - 1) * amount**2
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -65,13 +65,10 @@ class MeanScore:
         gate"; None without a gate.
     statistic, sides : float, int
         Student's t, if the p-value is of this.
-    expert_breakdown : float or None
-        Largest share of wrong true scores with which the mean would still be shown to be above the gate.
+
     asymptotic_low, asymptotic_high : float or None
         Interval of PPI++, which needs many labels.
     strata : tuple of Stratum
-    slope : float
-        Of true on given scores within strata.
     audited : int
         Rows with true scores from which a difference comes.
     error, degrees : float
@@ -89,11 +86,11 @@ class MeanScore:
     tested: Any = None
     statistic: Any = None
     sides: int = 1
-    expert_breakdown: Any = None
+
     asymptotic_low: Any = None
     asymptotic_high: Any = None
     strata: tuple[Stratum, ...] = ()
-    slope: Any = 0.0
+
     audited: Any = 0
     error: Any = np.nan
     degrees: Any = np.nan
@@ -293,7 +290,6 @@ def bounded_mean(
     *,
     level: Level = 0.95,
     inference: Literal["population", "test_set"] = "test_set",
-    unit: Literal["row", "verdict"] = "row",
 ) -> MeanScore:
     """Bound the mean true score where at most a share of the given scores is wrong; no human is needed.
 
@@ -302,13 +298,11 @@ def bounded_mean(
     scores : RowScores
         Of one system, or the difference of two.
     rate : float
-        Largest share of wrong rows, or of wrong verdicts: a difference has two verdicts per row.
+        Largest share of wrong rows.
     level : float
         Of the sampling of rows.
     inference : {"test_set", "population"}
         The mean of these rows, or of new ones.
-    unit : {"row", "verdict"}
-        What ``rate`` is a share of.
 
     Returns
     -------
@@ -324,15 +318,11 @@ def bounded_mean(
     from scipy.special import stdtrit
 
     held = scores.take(scores.scored)
-    shares = held.shares()
-    ends = []
-    for sign, moved in zip((-1, 1), held.reaches(unit), strict=True):
-        count = int(rate * moved.shape[-1] + 1e-9)
-        worth = moved * np.tile(shares, moved.shape[-1] // held.n)
+    shares, count, ends = held.shares(), int(rate * held.n + 1e-9), []
+    for sign, moved in ((-1, held.down), (1, held.up)):
         wrong = np.zeros(moved.shape, dtype=np.bool_)
-        np.put_along_axis(wrong, np.argsort(-worth, axis=-1, kind="stable")[..., :count], True, axis=-1)
-        change = np.where(wrong, moved, 0.0).reshape(*moved.shape[:-1], -1, held.n).sum(axis=-2)
-        value, variance, degrees = _sampled(held, held.given + sign * change)
+        np.put_along_axis(wrong, np.argsort(-moved * shares, axis=-1, kind="stable")[..., :count], True, axis=-1)
+        value, variance, degrees = _sampled(held, held.given + sign * np.where(wrong, moved, 0.0))
         sampling = -stdtrit(degrees, (1 - level) / 2) * np.sqrt(variance) if inference == "population" else 0.0
         ends.append(value + sign * sampling)
     value = held.given @ shares
@@ -348,7 +338,7 @@ def bounded_mean(
     )
 
 
-def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "verdict"] = "row") -> Any:
+def breakdown(scores: RowScores, *, gate: float = 0.0) -> Any:
     """Return the least number of wrong rows that takes the mean from its side of the gate to it; a tie is no lead.
 
     Parameters
@@ -356,7 +346,6 @@ def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "ver
     scores : RowScores
         The difference of two systems; or one system, with a gate; or several of either.
     gate : float
-    unit : {"row", "verdict"}
 
     Returns
     -------
@@ -366,15 +355,14 @@ def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "ver
     Examples
     --------
     >>> first, second = RowScores([1, 1, 1, 1, 0, 1, 1, 0, 1, 1]), RowScores([1, 0, 1, 0, 0, 1, 0, 0, 1, 1])
-    >>> print(breakdown(first.minus(second)), breakdown(first.minus(second), unit="verdict"))
-    2 3
+    >>> print(breakdown(first.minus(second)))
+    2
     """
     held = scores.take(scores.scored)
     shares = held.shares()
     lead = held.given @ shares - checked_gate(gate, scores.low, scores.high)
-    down, up = held.reaches(unit)
-    moved = np.where((lead > 0)[..., None], down, up)
-    worth = -np.sort(-moved * np.tile(shares, moved.shape[-1] // held.n), axis=-1)
+    moved = np.where((lead > 0)[..., None], held.down, held.up)
+    worth = -np.sort(-moved * shares, axis=-1)
     needed = np.count_nonzero(np.cumsum(worth, axis=-1) < np.abs(lead)[..., None] - TINY, axis=-1) + 1
     return np.where((np.abs(lead) <= TINY) | (needed > moved.shape[-1]), 0, needed)[()]
 
@@ -484,7 +472,7 @@ def audited_means(
         whole = np.empty(held.given.shape)
         whole[..., rows] = true
         moved = known.expert_error * held.width
-        right = changed(held, given=whole, down=np.zeros(whole.shape), up=np.zeros(whole.shape), verdicts=None)
+        right = changed(held, given=whole, down=np.zeros(whole.shape), up=np.zeros(whole.shape))
         found = trusted_mean(right, level=level, gate=gate, two_sided=two_sided, moved=moved)
         if not population:  # nothing is left to chance
             low, high = np.maximum(found.value - moved, held.low), np.minimum(found.value + moved, held.high)
@@ -519,18 +507,13 @@ def audited_means(
     else:
         ends = value - reach(tail, below=True), value + reach(tail, below=False)
     moved = known.expert_error
-    p_value = room = None
-    if limit is not None:
-        at = _on_unit(limit, held)
-        room = np.maximum(ends[0] - at, 0.0)
-        if two_sided and not known.exact:
-            above = value > at
-            p_value = 2 * smallest_tail(
-                lambda error: np.where(above, reach(error, below=True), reach(error, below=False)),
-                np.abs(value - at) - moved,
-            )
-        elif not known.exact:
-            p_value = smallest_tail(lambda error: reach(error, below=True), value - moved - at)
+    p_value = None
+    if limit is not None and not known.exact:
+        lead = value - _on_unit(limit, held)
+        away, above = (np.abs(lead), lead > 0) if two_sided else (lead, True)
+        p_value = smallest_tail(
+            lambda error: np.where(above, reach(error, below=True), reach(error, below=False)), away - moved
+        ) * (2 if two_sided else 1)
     low, high = (np.clip(end, 0, 1) for end in (ends[0] - moved, ends[1] + moved))
     bottom = top = None
     if inclusion is None and held.weight is None and held.task is None:
@@ -544,10 +527,8 @@ def audited_means(
         kind="design",
         given=held.given @ held.shares(),
         tested=None if p_value is None else np.minimum(p_value, 1.0),
-        expert_breakdown=room,
         asymptotic_low=bottom,
         asymptotic_high=top,
-        slope=fits[0].slope,
     ), fits
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from demele.classifiers.comparison.worst_case import degrees_of, design_effect, even_steps
-from demele.classifiers.intervals import Guard, SampledSum, lower_bound, upper_bound
+from demele.classifiers.intervals import SampledSum, lower_bound, upper_bound
 from demele.classifiers.question import Outcomes, Question, as_value
 from demele.classifiers.row_groups import Groups
 from demele.classifiers.table_measures import (
@@ -99,7 +99,7 @@ def reach_of(effects: Floats, groups: Groups | None, tail: float, more: float | 
     return normal if more is not None else max(normal, even_steps(size, tail)[0])
 
 
-def own_ends(question: Question, model: int, level: float | None = None) -> tuple[float, float]:
+def own_ends(question: Question, model: int) -> tuple[float, float]:
     """Interval of a measure of all classes of one model on the given labels; NaN where it is not defined.
 
     Notes
@@ -107,7 +107,7 @@ def own_ends(question: Question, model: int, level: float | None = None) -> tupl
     As the difference, by one model's own f_i, with one row more of each class that is predicted as any other class: a
     classifier that is always right on 20 rows of a class is not always right.
     """
-    data, measure, tail = question.data, question.measure, (1 - (level or question.level)) / 2
+    data, measure, tail = question.data, question.measure, question.tail
     table = Table.of(data.predictions[[model]], data.labels, data.k)
     value = float(table.value(measure)[0])
     if not np.isfinite(value):
@@ -372,7 +372,7 @@ def audited_tables(
     first, second = (np.searchsorted(models, role).tolist() for role in (question.baseline, question.candidate))
     pairs = [*((-1, model) for model in range(m)), *zip(first, second, strict=True)]
     values, sums, sampling = map(np.array, zip(*(tables.shown(*pair) for pair in pairs), strict=True))
-    total, spread, squares, certain, room, *guard = sums.transpose(2, 1, 0)
+    total, spread, squares, certain, room, weight, amount = sums.transpose(2, 1, 0)
     variance, step, degrees = sampling.T
     seen, likely = SampledSum(total, spread, squares), np.clip(total, certain, certain + room)
     value = values + (likely - total)[1] - (likely - total)[0]
@@ -380,7 +380,7 @@ def audited_tables(
 
     def distance(tail: Any, *, below: bool) -> Floats:
         against, favour = (0, 1) if below else (1, 0)
-        high = np.clip(upper_bound(seen, Guard(*guard), tail), likely, certain + room)[against] - likely[against]
+        high = np.clip(upper_bound(seen, weight, amount, tail), likely, certain + room)[against] - likely[against]
         low = (likely - np.clip(lower_bound(seen, tail), certain, likely))[favour]
         rows = -stdtrit(degrees, tail) * np.sqrt(variance) + step if population else 0.0
         return np.asarray(np.sqrt(high**2 + low**2 + rows**2))
