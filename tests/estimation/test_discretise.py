@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import demele
 from demele.bins import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
-from demele.estimation.discretise import cut
+from demele.estimation.counts import cut
 from demele.metrics.options import as_binning
 from tests.oracles import information as oracle
 from tests.refusals import refuses

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demele.estimation.information import InformationTable, entropy, mutual_information
-from demele.estimation.noise_bounds import (
+from demele.estimation.annotation_errors import (
     BOUNDS,
     GAP,
     BinnedCodes,
@@ -21,6 +20,7 @@ from demele.estimation.noise_bounds import (
     most_information,
     table_of,
 )
+from demele.estimation.information import InformationTable, entropy, mutual_information
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.entropies import dcimig
 from demele.metrics.information.gaps import mig, mig_sup

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from demele.estimation.information import entropy, mutual_information
-from demele.estimation.known_errors import (
+from demele.estimation.annotation_errors import (
     accuracy_without_errors,
     areas_without_errors,
     audited_transition,
     counted_transition,
     without_errors,
 )
+from demele.estimation.information import entropy, mutual_information
 from demele.estimation.logistic import rank_auc
 from tests.tolerances import ROUNDING, assert_close, assert_mean
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.errors import AmbiguousKindWarning, FormatError, InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.estimation.discretise import ColumnBins, EqualWidth, cut
+from demele.estimation.counts import ColumnBins, EqualWidth, cut
 from demele.outofcore import tables
 from demele.outofcore.passes import Instructions, counted
 from demele.scoring import evaluate as evaluating

@@ -11,7 +11,7 @@ from demele import labels
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_pair
 from demele.core.results import Score
-from demele.estimation.known_errors import accuracy_without_errors
+from demele.estimation.annotation_errors import accuracy_without_errors
 from demele.estimation.univariate import linear_classifier_accuracy_matrix, true_accuracies
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 import demele
 from demele.core.errors import DemeleError
+from demele.estimation.annotation_errors import BOUNDS, information_bounds
 from demele.estimation.differences import run_difference
-from demele.estimation.noise_bounds import BOUNDS, information_bounds
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -245,7 +245,7 @@ Floats = NDArray[np.float64]
 @pytest.fixture(autouse=True)
 def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that are a little wider, and rates to a coarser precision, take seconds less."""
-    monkeypatch.setattr("demele.estimation.noise_bounds.STEPS", 40)
+    monkeypatch.setattr("demele.estimation.annotation_errors.STEPS", 40)
     monkeypatch.setattr("demele.scoring.breakdown.PRECISION", 0.002)
 
 

@@ -16,7 +16,7 @@ import demele
 from demele.core.columns import read_sparse_codes
 from demele.core.inputs import read_factors
 from demele.errors import AmbiguousKindWarning, InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.estimation.discretise import EqualFrequency, EqualWidth, cut
+from demele.estimation.counts import EqualFrequency, EqualWidth, cut
 from demele.estimation.information import information_table
 from demele.estimation.univariate import squared_correlations
 from demele.metrics import sparse_source

@@ -17,8 +17,7 @@ from demele.bench.scenarios import SCENARIOS
 from demele.core.inputs import read_pair
 from demele.core.seeds import rng_for
 from demele.data import load_example
-from demele.estimation.counts import column_bins, joint_counts
-from demele.estimation.discretise import EqualWidth
+from demele.estimation.counts import EqualWidth, column_bins, joint_counts
 from demele.estimation.independence import LEVEL, dependence, dependence_of_counts
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Data

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers, Rows
 from demele.core.lazy import pd
-from demele.estimation.discretise import ColumnBins
+from demele.estimation.counts import ColumnBins
 from demele.estimation.linear_recovery import CodeMoments, chunks, code_rows
 
 #: A table with one slot for every possible cell is used up to this many slots whatever the number of rows.

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from demele.core.arrays import Floats, Integers
 from demele.core.errors import NotConvergedWarning, NotEnoughData
 from demele.core.seeds import rng_for
-from demele.estimation.known_errors import areas_without_errors
+from demele.estimation.annotation_errors import areas_without_errors
 
 # The two problems of logistic regression, and Newton's method for many of them at once --------------------------------
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers
 from demele.core.errors import NotConvergedWarning, NotEnoughData, warn_user
-from demele.estimation.known_errors import accuracy_without_errors
+from demele.estimation.annotation_errors import accuracy_without_errors
 
 # Linear support vector classifiers of one code each, many at once -----------------------------------------------------
 #

@@ -18,8 +18,7 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_data import CodeGroups, read_code_groups
 from demele.core.inputs import Codes
 from demele.core.uncertainty import Note, Severity
-from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
-from demele.estimation.discretise import Binning
+from demele.estimation.counts import MAX_ENTRIES, BinnedRows, Binning, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable, entropy
 from demele.estimation.linear_recovery import (

@@ -16,8 +16,7 @@ from demele.core.inputs import Codes, Factor, Factors
 from demele.core.results import Dependency, RowSample
 from demele.core.seeds import rng_for
 from demele.core.uncertainty import Note
-from demele.estimation.counts import bin_factor, factor_bins
-from demele.estimation.discretise import Binning
+from demele.estimation.counts import Binning, bin_factor, factor_bins
 from demele.estimation.information import Correction
 from demele.estimation.linear_recovery import ValueOrder
 from demele.metrics.metric import Native

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
 from demele.core.uncertainty import Note, Severity
-from demele.estimation.discretise import EqualFrequency, EqualWidth
+from demele.estimation.counts import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings

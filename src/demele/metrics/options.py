@@ -25,7 +25,7 @@ from demele.core.kinds import (
 from demele.core.results import Note, Score
 from demele.core.signature import OptionText
 from demele.core.table_columns import items_of
-from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
+from demele.estimation.counts import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
 from demele.estimation.information import Correction
 
 # What an option may be ------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from demele.core.bibliography import bibtex_of
 from demele.core.errors import UnknownNameError
 from demele.core.kinds import suggestion
-from demele.estimation.discretise import EqualFrequency
+from demele.estimation.counts import EqualFrequency
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,15 +28,17 @@ from demele.core.seeds import rng_for
 from demele.core.version import __version__
 from demele.estimation.counts import (
     BinnedRows,
+    Binning,
+    EqualFrequency,
     JointCounts,
     PackedRows,
     bin_rows,
     check_size,
     column_bins,
+    cut,
     joint_counts,
     soft_joint_counts,
 )
-from demele.estimation.discretise import Binning, EqualFrequency, cut
 from demele.estimation.independence import Finding, dependence
 from demele.estimation.information import Correction, InformationTable, entropy, information_table, mutual_information
 from demele.metrics.data import Data, TableSettings

@@ -13,8 +13,7 @@ from demele.core.errors import InputError
 from demele.core.inputs import Factor, Factors
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
-from demele.estimation.counts import JointCounts, bin_factor, factor_bins
-from demele.estimation.discretise import Binning, ColumnBins, cut
+from demele.estimation.counts import Binning, ColumnBins, JointCounts, bin_factor, cut, factor_bins
 from demele.estimation.independence import Finding, dependence
 from demele.estimation.information import Correction, InformationTable, entropy, mean_of_defined, top_two
 from demele.metrics.data import TableSettings

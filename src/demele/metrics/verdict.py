@@ -26,8 +26,7 @@ from demele.core.verdict import (
     code_words,
     factor_words,
 )
-from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins
-from demele.estimation.discretise import EqualFrequency
+from demele.estimation.counts import BinnedRows, EqualFrequency, PackedRows, bin_rows, column_bins
 from demele.estimation.information import entropy, mutual_information, ratio
 from demele.estimation.linear_recovery import mid_ranks
 from demele.metrics.data import Data

@@ -12,7 +12,7 @@ from demele.core.given_data import Codes, Factors
 from demele.core.inputs import check_pair, given_kinds, read_pair
 from demele.core.lazy import Later
 from demele.core.results import Evaluation, LeftOut, Note, Score
-from demele.estimation.discretise import Adaptive, Binning, ColumnBins
+from demele.estimation.counts import Adaptive, Binning, ColumnBins
 from demele.metrics.guards import unprobed_notes
 from demele.metrics.metric import SUMMED, Guards, Metric
 from demele.metrics.options import Run

@@ -12,7 +12,7 @@ from demele.core.arrays import Floats
 from demele.core.errors import DemeleWarning, NotEnoughData, warn_user
 from demele.core.results import AlignedHalf, Alignment, Chance, Evaluation, Interval, Note, Reading, Score, reading_of
 from demele.core.seeds import rng_for
-from demele.estimation.discretise import Binning
+from demele.estimation.counts import Binning
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named

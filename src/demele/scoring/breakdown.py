@@ -23,7 +23,7 @@ from demele.report.words import at_most, count, name, written
 from demele.runtime.progress import Report, reporting
 
 if TYPE_CHECKING:
-    from demele.estimation.noise_bounds import BinnedCodes
+    from demele.estimation.annotation_errors import BinnedCodes
 
 #: Rates are told to this precision.
 PRECISION = 2.5e-4
@@ -162,7 +162,7 @@ def breakdown(
     >>> found.ahead, 0.01 < found.guaranteed < found.attained
     ('exact', True)
     """
-    from demele.estimation.noise_bounds import BOUNDS, BinnedCodes, attained_share, information_bounds, table_of
+    from demele.estimation.annotation_errors import BOUNDS, BinnedCodes, attained_share, information_bounds, table_of
 
     rule, of_table = as_binning(bins), CATALOGUE[checked_name(metric, "metric", BOUNDS)].formula
 

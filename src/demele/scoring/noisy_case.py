@@ -16,10 +16,9 @@ from demele.core.labelled import shown
 from demele.core.results import Interval, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.estimation.counts import JointCounts, PackedRows, bin_rows, column_bins
-from demele.estimation.discretise import ColumnBins, cut
+from demele.estimation.annotation_errors import audited_transition, counted_transition, signed_table
+from demele.estimation.counts import ColumnBins, JointCounts, PackedRows, bin_rows, column_bins, cut
 from demele.estimation.information import InformationTable
-from demele.estimation.known_errors import audited_transition, counted_transition, signed_table
 from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request

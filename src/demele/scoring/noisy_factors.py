@@ -15,10 +15,13 @@ from demele.core.inputs import Factor, Factors
 from demele.core.kinds import checked_name
 from demele.core.results import CorrectedScore, Evaluation, Interval, Note
 from demele.core.seeds import rng_for
-from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
-from demele.estimation.discretise import cut
+from demele.estimation.annotation_errors import (
+    BOUNDS,
+    InformationBounds,
+    information_bounds,
+)
+from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, bin_rows, column_bins, cut
 from demele.estimation.information import InformationTable
-from demele.estimation.noise_bounds import BOUNDS, InformationBounds, information_bounds
 from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved

@@ -16,8 +16,17 @@ from demele.core.lazy import pd
 from demele.core.reading import parsing
 from demele.core.signature import OptionText
 from demele.core.table_columns import as_column, check_same_rows, items_of, split_columns, whole_numbers
-from demele.estimation.counts import check_size, column_bins
-from demele.estimation.discretise import Adaptive, Binning, ColumnBins, Edges, EqualFrequency, EqualWidth, cut
+from demele.estimation.counts import (
+    Adaptive,
+    Binning,
+    ColumnBins,
+    Edges,
+    EqualFrequency,
+    EqualWidth,
+    check_size,
+    column_bins,
+    cut,
+)
 from demele.metrics.options import as_binning, restored
 
 # What accumulators compute, and with which settings; settings as plain values, such as JSON holds ---------------------

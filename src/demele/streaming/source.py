@@ -22,7 +22,7 @@ from demele.streaming.frame import BinEdges
 from demele.streaming.states import CountState, Key, State, key_of
 
 if TYPE_CHECKING:
-    from demele.estimation.discretise import Binning
+    from demele.estimation.counts import Binning
 
 
 #: Share of values beyond a frame's ranges from which a score says more of the frame than of the codes.

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import FormatError, IncompatibleState
 from demele.estimation.cells import CellMoments, CellSums, standardised
-from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, factor_bins
-from demele.estimation.discretise import Binning, cut
+from demele.estimation.counts import BinnedRows, Binning, JointCounts, PackedRows, cut, factor_bins
 from demele.estimation.irs import CellExtremes, summarise_extremes
 from demele.estimation.linear_recovery import CodeMoments, CrossProducts
 from demele.streaming.frame import BinEdges, Binned, Rows

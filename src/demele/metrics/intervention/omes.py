@@ -17,8 +17,7 @@ from demele.estimation.cells import (
     summarise_cells,
     total_effects,
 )
-from demele.estimation.counts import factor_bins
-from demele.estimation.discretise import ColumnBins
+from demele.estimation.counts import ColumnBins, factor_bins
 from demele.metrics.data import Data
 from demele.metrics.guards import FRAGILE, listed
 from demele.metrics.metric import Guards, Metric, Native

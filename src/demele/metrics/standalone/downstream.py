@@ -18,8 +18,7 @@ from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
-from demele.estimation.counts import column_bins, factor_bins, joint_counts
-from demele.estimation.discretise import EqualFrequency
+from demele.estimation.counts import EqualFrequency, column_bins, factor_bins, joint_counts
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.logistic import linear_scores, multinomial_logistic, scaled_codes
 from demele.estimation.tree_importance import boosted_fit

@@ -18,8 +18,7 @@ from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
-from demele.estimation.counts import factor_bins
-from demele.estimation.discretise import ColumnBins, cut
+from demele.estimation.counts import ColumnBins, cut, factor_bins
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning

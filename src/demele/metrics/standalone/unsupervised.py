@@ -20,8 +20,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import real_numbers
 from demele.core.uncertainty import Note
-from demele.estimation.counts import column_bins
-from demele.estimation.discretise import cut
+from demele.estimation.counts import column_bins, cut
 from demele.estimation.information import mutual_information
 from demele.estimation.linear_recovery import mid_ranks
 from demele.metrics.data import Data
