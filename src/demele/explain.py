@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from demele.classifiers.explanations.perturbation import PerturbationTest as PerturbationTest
     from demele.classifiers.explanations.perturbation import perturbation_test as perturbation_test
-    from demele.classifiers.explanations.result import PerturbationTest as PerturbationTest
     from demele.models.explained import importance_maps as importance_maps
     from demele.models.explained import predictor as predictor
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from demele.classifiers import assess
-from demele.classifiers.explanations.courses import Course
-from demele.classifiers.explanations.perturbation import KnownNoise, area_payoffs, bounded_mean
+from demele.classifiers.explanations.courses import Course, KnownNoise, area_payoffs, bounded_mean
 from demele.core.errors import InputError, InputTypeError
 from demele.explain import perturbation_test
 from demele.labels import Audit, TransitionMatrix

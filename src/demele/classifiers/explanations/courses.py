@@ -1,17 +1,23 @@
 """What a classifier says of every image while its regions go, in one order, as often as something is drawn."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.classifiers.measures.bias import correct_bounds, worst_case_interval
+from demele.classifiers.measures.confusion import confusion_counts
+from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.proportions import score_interval
 from demele.core.seeds import rng_for
+from demele.core.uncertainty import Interval
+from demele.noise.budget import NoiseBudget
 
 Images = NDArray[Any]
 Places = NDArray[np.int64]
@@ -402,3 +408,156 @@ def half_gone(images: Images, row: int, importance: Floats, setting: Setting) ->
     gone = np.isin(setting.where, order[: math.ceil(setting.steps / 2)])
     left: Images = np.where(gone[..., None], filled, images[row])
     return left
+
+
+# Curves and areas, and how far labels that may be wrong move them -----------------------------------------------------
+
+Ends = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNoise:
+    """What is known of wrong labels: given classes of shape (n,), of k, and how many may be wrong."""
+
+    labels: Indices
+    k: int
+    budget: NoiseBudget
+
+    def inner(self, level: float) -> float:
+        """Return the level of sampling intervals: half the error goes to limits that hold with some confidence only."""
+        return level if self.budget.level is None else 1 - (1 - level) / 2
+
+
+def t_factor(n: int, level: float) -> float:
+    """Return the quantile of Student's distribution that an interval at this level is made with."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + level) / 2, n - 1))
+
+
+def mean_interval(values: Floats, level: float) -> tuple[Floats, Ends]:
+    """Return means over the first axis, and Student's interval of each.
+
+    Examples
+    --------
+    >>> mean, (low, high) = mean_interval(np.array([0.0, 1.0, 2.0]), 0.95)
+    >>> float(mean), round(float(low), 3), round(float(high), 3)
+    (1.0, -1.484, 3.484)
+    """
+    mean = values.mean(axis=0)
+    half = t_factor(len(values), level) * values.std(axis=0, ddof=1) / math.sqrt(len(values))
+    return mean, (mean - half, mean + half)
+
+
+def area_payoffs(run: Course, k: int) -> Floats:
+    """Return the area of each image for every label that it could have: shape (n, k).
+
+    With label y, it is 1 if y is predicted of the whole image, minus the share of steps at which y is predicted.
+    """
+    runs, n, steps = run.predicted.shape
+    places = np.arange(n)[:, None] * k + run.predicted.transpose(1, 0, 2).reshape(n, -1)
+    shares = np.bincount(places.ravel(), minlength=n * k).reshape(n, k) / (runs * steps)
+    return np.asarray((run.predicted[0, :, 0][:, None] == np.arange(k)) - shares, dtype=np.float64)
+
+
+def bounded_mean(payoffs: Floats, known: KnownNoise, level: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Bound the mean of what depends on the label of each image, where so many labels may be wrong.
+
+    Parameters
+    ----------
+    payoffs : array of shape (n, k)
+        The value of each image, for every label that it could have.
+    known : KnownNoise
+    level : float
+
+    Returns
+    -------
+    mean : (float, float)
+        Lowest and highest on these images: the labels that would lower (raise) it most are the wrong ones.
+    interval : (float, float)
+        Holds Student's interval on any possible true labels: around both means, with the largest possible standard
+        deviation. The sum of squared distances to the observed mean bounds the one to any other.
+    """
+    n = len(payoffs)
+    given = payoffs[np.arange(n), known.labels]
+    centre = given.mean()
+
+    def farthest(changes: Floats) -> float:
+        return float(np.sort(changes)[::-1][: known.budget.wrong].sum())
+
+    lowest = centre - farthest(given - payoffs.min(axis=1)) / n
+    highest = centre + farthest(payoffs.max(axis=1) - given) / n
+    own, squares = (given - centre) ** 2, (payoffs - centre) ** 2
+    deviation = math.sqrt((own.sum() + farthest(squares.max(axis=1) - own)) / (n - 1))
+    half = t_factor(n, known.inner(level)) * deviation / math.sqrt(n)
+    return (lowest, highest), (lowest - half, highest + half)
+
+
+def corrected_accuracy(predicted: Indices, known: KnownNoise, level: float) -> tuple[float, float]:
+    """Return the interval of the correct accuracy as :func:`demele.classifiers.assess` makes it."""
+    table, n, inner = confusion_counts(known.labels, predicted, known.k), len(predicted), known.inner(level)
+    right = float(np.trace(table))
+    lowest, highest = correct_bounds("accuracy", table, known.budget)
+    # The score interval moved by every bias that is possible, joined with those on all true labels that are.
+    low, high = score_interval(right, n, level=inner)
+    worst = worst_case_interval("accuracy", table, known.budget, level=inner)
+    low, high = min(low - (right / n - lowest), worst[0]), max(high - (right / n - highest), worst[1])
+    return max(float(low), 0.0), min(float(high), 1.0)
+
+
+def area_estimate(of: str, courses: Sequence[Course], known: KnownNoise | None, level: float) -> Estimate:
+    """Estimate the area of a course, or that of the first minus that of the second."""
+    signs = (1, -1)[: len(courses)]
+    values = np.asarray(sum(sign * run.areas.mean(axis=0) for sign, run in zip(signs, courses, strict=True)))
+    mean, (low, high) = mean_interval(values, level)
+    bias, corrected = None, None
+    if known is not None:
+        payoffs = sum(sign * area_payoffs(run, known.k) for sign, run in zip(signs, courses, strict=True))
+        bounds, (least, most) = bounded_mean(np.asarray(payoffs), known, level)
+        bias = float(mean) - bounds[1], float(mean) - bounds[0]
+        corrected = Interval(low=least, high=most, level=level, method="t", kind="bias-union")
+    return Estimate(
+        measure="area",
+        of=of,
+        value=float(mean),
+        trials=float(len(values)),
+        interval=Interval(low=float(low), high=float(high), level=level, method="t"),
+        bias=bias,
+        corrected=corrected,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PerturbationCurve:
+    """What is measured while regions go, averaged over images.
+
+    Attributes
+    ----------
+    order : {"most", "random", "least"}
+    values, low, high : array of shape (steps + 1,)
+        Mean after 0, 1, 2, ... regions, and the ends of its interval, each by itself.
+    corrected : (array, array) or None
+        Of the accuracy on the true labels, where what is known of their noise was given.
+    """
+
+    order: str
+    values: Floats
+    low: Floats
+    high: Floats
+    corrected: tuple[Floats, Floats] | None = None
+
+
+def curve_of(run: Course, order: Order, setting: Setting, known: KnownNoise | None, level: float) -> PerturbationCurve:
+    """Return the mean of what is measured at each step, with its interval, and the corrected one if noise is known."""
+    mean, ends = mean_interval(run.values.mean(axis=0), level)
+    corrected: Ends | None = None
+    if setting.measured == "accuracy":  # intervals of several runs are averaged
+        n, hits = len(setting.followed), (run.predicted == setting.followed[:, None]).sum(axis=1)
+        low, high = score_interval(hits, np.full(hits.shape, n), level=level)
+        ends = low.mean(axis=0), high.mean(axis=0)
+        if known is not None:
+            columns = run.predicted.transpose(0, 2, 1).reshape(-1, n)
+            found = np.array([corrected_accuracy(column, known, level) for column in columns])
+            low, high = found.reshape(*hits.shape, 2).mean(axis=0).T
+            corrected = low, high
+    return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)

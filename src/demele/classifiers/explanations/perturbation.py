@@ -1,13 +1,12 @@
 """The perturbation test of importance maps: what they call important is destroyed, and predictions watched."""
 
 import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from demele.classifiers.explanations.courses import (
     FILLINGS,
@@ -15,27 +14,19 @@ from demele.classifiers.explanations.courses import (
     Classifier,
     Course,
     Filling,
-    Images,
+    KnownNoise,
     Measured,
     Order,
+    PerturbationCurve,
     Setting,
+    area_estimate,
     course,
+    curve_of,
     half_gone,
     refuse_infinite,
     region_importance,
     regions,
 )
-from demele.classifiers.explanations.result import (
-    MapDifference,
-    MapResult,
-    MapVerdict,
-    PerturbationCurve,
-    PerturbationTest,
-    WorstCase,
-    decisive,
-)
-from demele.classifiers.measures.bias import correct_bounds, worst_case_interval
-from demele.classifiers.measures.confusion import confusion_counts
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core.arrays import Floats
@@ -53,15 +44,326 @@ from demele.core.kinds import (
     is_whole,
     suggestion,
 )
-from demele.core.labelled import ALL_CORRECT, Indices, read_labels, vocabulary
+from demele.core.labelled import ALL_CORRECT, read_labels, vocabulary
 from demele.core.lazy import pd
-from demele.core.proportions import score_interval
+from demele.core.result import Result, about
 from demele.core.signature import Signature
-from demele.core.uncertainty import Interval, Note
+from demele.core.uncertainty import Note
 from demele.noise.audit import Audit
-from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.budget import noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Tone
+from demele.report.listing import Column, drawn, listed, strip, within
+from demele.report.words import count, ends, joined, name, rate, written
 from demele.runtime.progress import reporting
+
+# What a perturbation test of importance maps says: its document -------------------------------------------------------
+
+#: What is measured, as a noun.
+_NOUNS = {
+    "probability": "probability of the class predicted of the whole image",
+    "output": "output for the class predicted of the whole image",
+    "prediction kept": "share of images whose prediction has not changed",
+    "accuracy": "accuracy against the given labels",
+}
+_FILLINGS = {
+    "uniform": "random values for each image and repeat",
+    "mean": "the mean colour of the image",
+    "blur": "the blurred image",
+}
+_ORDERS = {"most": "Most important first", "random": "Random order", "least": "Least important first"}
+_DIFFERENCE = "Difference to random order"
+_TONES: dict[str, Tone] = {"holds": "good", "misleads": "bad", "inconclusive": "open"}
+#: Colours of a map: what speaks against the class, nothing, what speaks for it.
+_AGAINST, _NOTHING, _FOR = (0, 114, 178), (255, 255, 255), (200, 84, 10)
+#: Bytes of all images of a page, and the least width of a strip of them on it, in pixels of the screen.
+_MOST_BYTES, _WIDE = 120_000, 360
+
+
+def perturbation_document(result: "PerturbationTest") -> Document:
+    """Say which maps find the regions that a classifier uses, and where each map is worst."""
+    columns: list[Column[MapResult]] = [
+        ("Map", "text", "name"),
+        *((title, "number?", lambda one, order=order: one.areas[order].value) for order, title in _ORDERS.items()),
+        ("Difference", "number", "difference.value"),
+        ("Interval", "number", "difference.interval"),
+        ("Corrected", "number", "difference.corrected"),
+        ("Worse images", "percent.0", "worse_than_random"),
+        ("Result", "text", lambda one: Pill(one.verdict, _TONES[one.verdict])),
+    ]
+    note = "Difference: area of the most important first minus that of random order."
+    table = listed("Areas over the curve", result.maps, columns, note)
+    pairs: list[Column[MapDifference]] = [
+        ("First", "text", "first"),
+        ("Second", "text", "second"),
+        ("Difference", "number", "estimate.value"),
+        ("Interval", "number", lambda pair: decisive(pair.estimate)),
+        ("Better", "text", lambda pair: name(pair.better) if pair.better else Pill("inconclusive", "open")),
+    ]
+    axes, curves = (("Regions destroyed", "count"), (_NOUNS[result.measured].partition(" of ")[0], "number")), {}
+    for found in result.maps:
+        lines = []
+        for order, title in _ORDERS.items():
+            curve = found.curves[order]
+            low, high = (curve.low, curve.high) if curve.corrected is None else curve.corrected
+            ends_of = (values.tolist() for values in (curve.values, low, high))
+            lines.append(Line(title, list(range(result.steps + 1)), *ends_of))
+        curves[name(found.name)] = [Lines(f"Curves of {name(found.name)}", lines, *axes)]
+    holds = [name(found.name) for found in result.maps if found.verdict == "holds"]
+    of, first = len(result.maps), result.maps[0]
+    gap = f"{name(first.name)} ({written(first.difference.value)} {written(ends(decisive(first.difference)))})"
+    headline = f"{gap} is significantly {'better' if first.verdict == 'holds' else 'worse'} than random order."
+    if of > 1:
+        which = f": {joined(holds)}" if holds else ""
+        headline = f"{len(holds)} of {of} maps are significantly better than random order{which}."
+    elif first.verdict == "inconclusive":
+        headline = f"Inconclusive: {gap} does not differ significantly from random order."
+    labels = "All labels are taken as true." if result.measured == "accuracy" else "The test needs no labels."
+    if first.difference.corrected is not None:
+        labels = "Some labels may be wrong: verdicts depend on the corrected intervals."
+    sides = ("worse than random", "better than random")
+    region = "pixels" if result.region == (1, 1) else f"regions of {result.region[0]} x {result.region[1]} pixels"
+    filling = _FILLINGS.get(str(result.destroy), f"the value {result.destroy}")
+    interval = "Corrected" if "Corrected" in table.columns else "Interval"
+    return Document(
+        kind="Perturbation test",
+        title="Does the explanation hold?" if of == 1 else "Which explanations hold?",
+        headline=headline,
+        tone="good" if len(holds) == of else "open" if holds else "bad",
+        sentences=[labels],
+        figure=drawn(table, "Difference", interval=interval, axis="Area", sides=sides, zero=0.0, caption=_DIFFERENCE),
+        table=table,
+        scope=[
+            count(result.n, "image"),
+            f"{result.steps} of {count(result.regions, 'region')} destroyed",
+            f"level {rate(result.level)}",
+        ],
+        sections=[
+            Section("Scores", [table]),
+            Section("Pairwise results", [listed("Pairs of maps", result.pairs, pairs)]),
+            Section("Curves", [Choice("Map", curves)]),
+            _worst(result),
+        ],
+        methods=[
+            f"{count(of, 'importance map')} of {count(result.n, 'image')} were tested with demele",
+            f"[@demele]: {result.steps} of {count(result.regions, 'region')} ({region}) were replaced by {filling}.",
+            f"The order was that of the map, or one of {count(result.n_repeats, 'random order')} of each image.",
+            f"Compared is the area over the curve (AOPC) of the {_NOUNS[result.measured]}.",
+            f"The level {rate(result.level)} is that of all differences together; each curve has it by itself.",
+        ],
+        **about(result),
+    )
+
+
+def decisive(estimate: "Estimate") -> Any:
+    """Return the interval that a verdict depends on: the corrected one, if there is one."""
+    return estimate.interval if estimate.corrected is None else estimate.corrected
+
+
+# Images ---------------------------------------------------------------------------------------------------------------
+
+
+def _worst(result: "PerturbationTest") -> Section:
+    """Show the images whose map does worst: image, map, and what is left without its important regions."""
+    low, high = result.ends
+
+    def in_colours(image: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return an image as bytes in three channels; of two or more than three, their mean."""
+        values = image if image.shape[2] == 3 else image.mean(axis=2, keepdims=True, dtype=np.float64)
+        scaled = np.rint((255 * (values - low) / ((high - low) or 1.0)).clip(0, 255))
+        return np.broadcast_to(scaled, (*image.shape[:2], 3)).astype(np.uint8)
+
+    strips = {
+        f"{place} {one.row}": strip(
+            [np.stack([in_colours(one.image), importance_picture(one.importance), in_colours(one.destroyed)])]
+        )
+        for place, found in enumerate(result.maps)
+        for one in found.worst
+    }
+    images, smaller = within(_MOST_BYTES, strips)
+    panels: dict[str, Sequence[Block]] = {}
+    for place, found in enumerate(result.maps):
+        shown = []
+        for case in found.worst:
+            own = found.images.iloc[case.row]
+            label = "" if own["label"] is None else f", labelled {name(own['label'])}"
+            title = f"image {case.row}: predicted {name(own['predicted'])}{label}, {written(float(own['difference']))}"
+            shown.append((title, [(f"image {case.row}, its map, and what is left", images[f"{place} {case.row}"])]))
+        wide = max((case.image.shape[1] for case in found.worst), default=1) * 3
+        pictures = Images(f"Worst images of {name(found.name)}", shown, max(1, _WIDE // wide))
+        panels |= {name(found.name): [pictures]} if shown else {}
+    says = "Left: the image; middle: its map, orange for the class; right: without the half that it ranks first."
+    return Section("Data", [says, Choice("Map", panels), smaller])
+
+
+def importance_picture(importance: NDArray[Any]) -> NDArray[np.uint8]:
+    """Paint a map: the strongest pixel of either sign in full colour, 0 in white.
+
+    Examples
+    --------
+    >>> importance_picture(np.array([[0.0, 2.0, -1.0]]))[0].tolist()
+    [[255, 255, 255], [200, 84, 10], [128, 184, 216]]
+    """
+    values = np.asarray(importance, dtype=np.float64)
+    share = values / (np.abs(values).max() or 1.0)
+    colour = np.where(share[..., None] > 0, _FOR, _AGAINST)
+    weight = np.abs(share)[..., None]
+    painted: NDArray[np.uint8] = np.rint(_NOTHING + weight * (colour - np.asarray(_NOTHING))).astype(np.uint8)
+    return painted
+
+
+MapVerdict = Literal["holds", "inconclusive", "misleads"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WorstCase:
+    """An image whose map does worse than random orders, or least better.
+
+    Attributes
+    ----------
+    row : int
+    image : array of shape (height, width, channels)
+    importance : array of shape (height, width)
+        Its map.
+    destroyed : array of shape (height, width, channels)
+        The image without the half of its regions that were destroyed first, the most important.
+    most, random : array of shape (steps + 1,)
+        Its own curves.
+    """
+
+    row: int
+    image: NDArray[Any] = field(metadata={"json": False})
+    importance: Floats = field(metadata={"json": False})
+    destroyed: NDArray[Any] = field(metadata={"json": False})
+    most: Floats
+    random: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MapResult:
+    """What one method of explanation is worth.
+
+    Attributes
+    ----------
+    name : str
+    verdict : {"holds", "inconclusive", "misleads"}
+        Whether the regions that the map calls important matter more to the classifier than regions at random: what the
+        interval of ``difference`` says, the corrected one if there is one.
+    difference : Estimate
+        Area of the most important first minus that of random order, image by image. Its level is shared with the other
+        maps, so that all verdicts hold together.
+    areas : mapping of order to Estimate
+        Area over the curve (AOPC): how far the measure falls on average over all steps. Each interval by itself.
+    curves : mapping of order to PerturbationCurve
+    images : DataFrame of shape (n, 7)
+        Row per image, in their order: ``area_most``, ``area_random``, ``area_least``, ``difference``, ``beats`` (how
+        many of the random orders its map does better than), ``predicted``, ``label``.
+    worst : tuple of WorstCase
+        Smallest differences first.
+    """
+
+    name: str
+    verdict: MapVerdict
+    difference: Estimate
+    areas: Mapping[str, Estimate]
+    curves: Mapping[str, PerturbationCurve]
+    images: "pd.DataFrame"
+    worst: tuple[WorstCase, ...]
+
+    @property
+    def worse_than_random(self) -> float:
+        """Share of images whose map does worse than the mean of the random orders."""
+        return float((self.images["difference"] < 0).mean())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapDifference:
+    """One map compared with another, image by image.
+
+    Attributes
+    ----------
+    first, second : str
+    estimate : Estimate
+        Area of the first minus that of the second, most important first. Its level is shared with all other pairs.
+    better : str or None
+        The one that is shown to be better.
+    """
+
+    first: str
+    second: str
+    estimate: Estimate
+    better: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PerturbationTest(Result):
+    """Result of a perturbation test of explanations.
+
+    ``found["gradient"]`` is what was found of one map; a test of a single one also iterates over it.
+
+    Attributes
+    ----------
+    maps : tuple of MapResult
+    pairs : tuple of MapDifference
+        Every two maps.
+    n, regions, steps, repeats : int
+        Images; regions of each; how many of them went; random orders, and draws of what is put in their place.
+    region : (int, int)
+        Height and width of a region, in pixels.
+    measured : str
+        What falls: ``"probability"`` or ``"output"`` of one class, ``"prediction kept"`` (1 until another class is
+        predicted), or ``"accuracy"``.
+    destroy : str or float
+    level : float
+    assumptions : tuple of str
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    _kind = "perturbation test"
+
+    maps: tuple[MapResult, ...]
+    pairs: tuple[MapDifference, ...]
+    n: int
+    regions: int
+    region: tuple[int, int]
+    steps: int
+    n_repeats: int
+    measured: str
+    destroy: str | float
+    level: float
+    ends: tuple[float, float]
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    def __getitem__(self, name: str) -> MapResult:
+        named = {found.name: found for found in self.maps}
+        return named[checked_name(name, "map", named)]
+
+    def __iter__(self) -> Iterator[MapResult]:
+        return iter(self.maps)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Row per map: its areas, the difference to random order with its interval, the verdict."""
+        rows = [
+            {
+                "map": found.name,
+                **{f"area_{order}": estimate.value for order, estimate in found.areas.items()},
+                **{
+                    key: value
+                    for key, value in found.difference.row().items()
+                    if key not in ("measure", "of", "trials")
+                },
+                "worse_than_random": found.worse_than_random,
+                "verdict": found.verdict,
+            }
+            for found in self.maps
+        ]
+        return pd.DataFrame(rows).rename(columns={"value": "difference"}).set_index("map")
+
+    document = perturbation_document
+
 
 #: By default an image has at most so many regions along its longer side, and so many of all are destroyed.
 MOST_ACROSS, MOST_STEPS = 16, 100
@@ -69,7 +371,7 @@ MOST_ACROSS, MOST_STEPS = 16, 100
 NAMELESS = "map"
 
 
-def _read_images(images: Any) -> tuple[Images, tuple[float, float]]:
+def _read_images(images: Any) -> tuple[NDArray[Any], tuple[float, float]]:
     found = np.asarray(images)
     if found.dtype.kind not in "fiu":
         hint = "; draw them: images.images(range(len(images)))" if hasattr(images, "images") else ""
@@ -101,115 +403,6 @@ def _read_map(given: Any, name: str, shape: tuple[int, ...]) -> Floats:
     whole = found.astype(np.float64)
     refuse_infinite(whole, argument, "maps")
     return whole.sum(axis=3) if whole.ndim == 4 else whole
-
-
-Ends = tuple[Floats, Floats]
-
-
-@dataclass(frozen=True, slots=True)
-class KnownNoise:
-    """What is known of wrong labels: given classes of shape (n,), of k, and how many may be wrong."""
-
-    labels: Indices
-    k: int
-    budget: NoiseBudget
-
-    def inner(self, level: float) -> float:
-        """Return the level of sampling intervals: half the error goes to limits that hold with some confidence only."""
-        return level if self.budget.level is None else 1 - (1 - level) / 2
-
-
-def t_factor(n: int, level: float) -> float:
-    """Return the quantile of Student's distribution that an interval at this level is made with."""
-    from scipy.stats import t
-
-    return float(t.ppf((1 + level) / 2, n - 1))
-
-
-def mean_interval(values: Floats, level: float) -> tuple[Floats, Ends]:
-    """Return means over the first axis, and Student's interval of each.
-
-    Examples
-    --------
-    >>> mean, (low, high) = mean_interval(np.array([0.0, 1.0, 2.0]), 0.95)
-    >>> float(mean), round(float(low), 3), round(float(high), 3)
-    (1.0, -1.484, 3.484)
-    """
-    mean = values.mean(axis=0)
-    half = t_factor(len(values), level) * values.std(axis=0, ddof=1) / math.sqrt(len(values))
-    return mean, (mean - half, mean + half)
-
-
-def area_payoffs(run: Course, k: int) -> Floats:
-    """Return the area of each image for every label that it could have: shape (n, k).
-
-    With label y, it is 1 if y is predicted of the whole image, minus the share of steps at which y is predicted.
-    """
-    runs, n, steps = run.predicted.shape
-    places = np.arange(n)[:, None] * k + run.predicted.transpose(1, 0, 2).reshape(n, -1)
-    shares = np.bincount(places.ravel(), minlength=n * k).reshape(n, k) / (runs * steps)
-    return np.asarray((run.predicted[0, :, 0][:, None] == np.arange(k)) - shares, dtype=np.float64)
-
-
-def bounded_mean(payoffs: Floats, known: KnownNoise, level: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Bound the mean of what depends on the label of each image, where so many labels may be wrong.
-
-    Parameters
-    ----------
-    payoffs : array of shape (n, k)
-        The value of each image, for every label that it could have.
-    known : KnownNoise
-    level : float
-
-    Returns
-    -------
-    mean : (float, float)
-        Lowest and highest on these images: the labels that would lower (raise) it most are the wrong ones.
-    interval : (float, float)
-        Holds Student's interval on any possible true labels: around both means, with the largest possible standard
-        deviation. The sum of squared distances to the observed mean bounds the one to any other.
-    """
-    n = len(payoffs)
-    given = payoffs[np.arange(n), known.labels]
-    centre = given.mean()
-
-    def farthest(changes: Floats) -> float:
-        return float(np.sort(changes)[::-1][: known.budget.wrong].sum())
-
-    lowest = centre - farthest(given - payoffs.min(axis=1)) / n
-    highest = centre + farthest(payoffs.max(axis=1) - given) / n
-    own, squares = (given - centre) ** 2, (payoffs - centre) ** 2
-    deviation = math.sqrt((own.sum() + farthest(squares.max(axis=1) - own)) / (n - 1))
-    half = t_factor(n, known.inner(level)) * deviation / math.sqrt(n)
-    return (lowest, highest), (lowest - half, highest + half)
-
-
-def corrected_accuracy(predicted: Indices, known: KnownNoise, level: float) -> tuple[float, float]:
-    """Return the interval of the correct accuracy as :func:`demele.classifiers.assess` makes it."""
-    table, n, inner = confusion_counts(known.labels, predicted, known.k), len(predicted), known.inner(level)
-    right = float(np.trace(table))
-    lowest, highest = correct_bounds("accuracy", table, known.budget)
-    # The score interval moved by every bias that is possible, joined with those on all true labels that are.
-    low, high = score_interval(right, n, level=inner)
-    worst = worst_case_interval("accuracy", table, known.budget, level=inner)
-    low, high = min(low - (right / n - lowest), worst[0]), max(high - (right / n - highest), worst[1])
-    return max(float(low), 0.0), min(float(high), 1.0)
-
-
-def curve_of(run: Course, order: Order, setting: Setting, known: KnownNoise | None, level: float) -> PerturbationCurve:
-    """Return the mean of what is measured at each step, with its interval, and the corrected one if noise is known."""
-    mean, ends = mean_interval(run.values.mean(axis=0), level)
-    corrected: Ends | None = None
-    if setting.measured == "accuracy":  # intervals of several runs are averaged
-        n, hits = len(setting.followed), (run.predicted == setting.followed[:, None]).sum(axis=1)
-        low, high = score_interval(hits, np.full(hits.shape, n), level=level)
-        ends = low.mean(axis=0), high.mean(axis=0)
-        if known is not None:
-            columns = run.predicted.transpose(0, 2, 1).reshape(-1, n)
-            found = np.array([corrected_accuracy(column, known, level) for column in columns])
-            low, high = found.reshape(*hits.shape, 2).mean(axis=0).T
-            corrected = low, high
-    return PerturbationCurve(order=order, values=mean, low=ends[0], high=ends[1], corrected=corrected)
 
 
 def _verdict(estimate: Estimate) -> MapVerdict:
@@ -375,11 +568,11 @@ def perturbation_test(
         raise InputError("region", f"expected 1 pixel or more, and several regions in an image of {shape}, got {sides}")
     sides = int(sides[0]), int(sides[1])
     where = regions(shown.shape[1], shown.shape[2], sides)
-    count = int(where.max()) + 1
-    expected = f"a whole number from 1 to {count}, the number of regions"
-    length = min(count, MOST_STEPS)
+    n_regions = int(where.max()) + 1
+    expected = f"a whole number from 1 to {n_regions}, the number of regions"
+    length = min(n_regions, MOST_STEPS)
     if steps is not None:
-        length = checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= count)
+        length = checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= n_regions)
     if is_number(destroy):
         destroy = checked_number(destroy, "destroy", "a finite value", inside=np.isfinite)
     elif not isinstance(destroy, str) or destroy not in FILLINGS:
@@ -427,28 +620,12 @@ def perturbation_test(
             for name, one in importance.items()
         }
 
-    def estimate(of: str, courses: list[Course], shared: int = 1) -> Estimate:
-        """Estimate an area, or the first minus the second, at a level shared with so many others."""
-        own, signs = 1 - (1 - level) / shared, (1, -1)[: len(courses)]
-        values = sum(sign * run.areas.mean(axis=0) for sign, run in zip(signs, courses, strict=True))
-        mean, (low, high) = mean_interval(np.asarray(values), own)
-        bias, corrected = None, None
-        if known is not None:
-            payoffs = sum(sign * area_payoffs(run, k) for sign, run in zip(signs, courses, strict=True))
-            bounds, (least, most) = bounded_mean(np.asarray(payoffs), known, own)
-            bias = float(mean) - bounds[1], float(mean) - bounds[0]
-            corrected = Interval(low=least, high=most, level=own, method="t", kind="bias-union")
-        interval = Interval(low=float(low), high=float(high), level=own, method="t")
-        return Estimate(
-            measure="area", of=of, value=float(mean), trials=float(n), interval=interval, bias=bias, corrected=corrected
-        )
-
     def described(run: Course, order: Order) -> tuple[Estimate, PerturbationCurve]:
-        return estimate(order, [run]), curve_of(run, order, setting, known, level)
+        return area_estimate(order, [run], known, level), curve_of(run, order, setting, known, level)
 
     results, of_chance = [], described(chance, "random")
-    for name, gone in runs.items():
-        difference = estimate(name, [gone["most"], chance], len(named))
+    for called, gone in runs.items():
+        difference = area_estimate(called, [gone["most"], chance], known, 1 - (1 - level) / len(named))
         means = {f"area_{order}": gone[order].areas.mean(axis=0) for order in ORDERS}
         of_images: dict[str, Any] = {
             **means,
@@ -460,7 +637,7 @@ def perturbation_test(
         both = {order: of_chance if order == "random" else described(gone[order], order) for order in ORDERS}
         results.append(
             MapResult(
-                name=name,
+                name=called,
                 verdict=_verdict(difference),
                 difference=difference,
                 areas={order: area for order, (area, _) in both.items()},
@@ -470,8 +647,8 @@ def perturbation_test(
                     WorstCase(
                         row=int(row),
                         image=shown[row],
-                        importance=named[name][row],
-                        destroyed=half_gone(shown, int(row), importance[name], setting),
+                        importance=named[called][row],
+                        destroyed=half_gone(shown, int(row), importance[called], setting),
                         most=gone["most"].values[:, row].mean(axis=0),
                         random=chance.values[:, row].mean(axis=0),
                     )
@@ -481,7 +658,8 @@ def perturbation_test(
         )
     couples, pairs = list(itertools.combinations(runs, 2)), []
     for first, second in couples:
-        gap = estimate(f"{first} - {second}", [runs[name]["most"] for name in (first, second)], len(couples))
+        most = [runs[one]["most"] for one in (first, second)]
+        gap = area_estimate(f"{first} - {second}", most, known, 1 - (1 - level) / len(couples))
         better = {"holds": first, "misleads": second, "inconclusive": None}[_verdict(gap)]
         pairs.append(MapDifference(first=first, second=second, estimate=gap, better=better))
     falls = "accuracy" if measured == "accuracy" else "prediction kept"
@@ -489,12 +667,12 @@ def perturbation_test(
         shares = (whole.outputs >= 0).all() and (np.abs(whole.outputs.sum(axis=1) - 1) < 1e-3).all()
         falls = "probability" if shares else "output"
     notes = []
-    for name, one in importance.items():
+    for called, one in importance.items():
         distinct = 1 + (np.diff(np.sort(one, axis=1), axis=1) != 0).sum(axis=1).mean()
-        if 1 - distinct / count >= TIED:
-            message = f"{name!r} has {distinct:.1f} different values for {count} regions on average; equal ones have a "
-            message += "random order"
-            notes.append(Note(code="tied-regions", message=message, subject=(name,)))
+        if 1 - distinct / n_regions >= TIED:
+            message = f"{called!r} has {distinct:.1f} different values for {n_regions} regions on average; equal ones "
+            message += "have a random order"
+            notes.append(Note(code="tied-regions", message=message, subject=(called,)))
     if known is not None:
         notes.append(Note(code="wrong-labels", message=f"at most {known.budget.wrong} of {n} labels are assumed wrong"))
     if falls == "output":
@@ -515,7 +693,7 @@ def perturbation_test(
         maps=tuple(results),
         pairs=tuple(pairs),
         n=n,
-        regions=count,
+        regions=n_regions,
         region=sides,
         steps=length,
         n_repeats=n_repeats,
