@@ -17,7 +17,7 @@ from demele.classifiers.mean_scores import (
     trusted_mean,
 )
 from demele.classifiers.pooled_strata import pooled_strata
-from demele.classifiers.score_kinds import item_means
+from demele.classifiers.row_scores import item_means
 from demele.core.errors import DemeleError, InputError, NotEnoughData
 from demele.labels import Audit, join_audits
 from tests.classifiers.audited import minus

@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from demele.classifiers.measures.assess import assess as assess
     from demele.classifiers.probabilities import auc as auc
     from demele.classifiers.probabilities import calibration_error as calibration_error
+    from demele.classifiers.probabilities import loss_scores as loss_scores
     from demele.classifiers.probabilities import probability_loss as probability_loss
     from demele.classifiers.results import Estimate as Estimate
     from demele.classifiers.results import NamedEstimate as NamedEstimate
     from demele.classifiers.results import NamedEstimates as NamedEstimates
     from demele.classifiers.row_scores import RowScores as RowScores
-    from demele.classifiers.score_kinds import label_set_scores as label_set_scores
-    from demele.classifiers.score_kinds import loss_scores as loss_scores
-    from demele.classifiers.score_kinds import pass_at_k as pass_at_k
+    from demele.classifiers.row_scores import label_set_scores as label_set_scores
+    from demele.classifiers.row_scores import pass_at_k as pass_at_k
 
 __getattr__, __dir__, __all__ = lazily(__name__)

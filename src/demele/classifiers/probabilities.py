@@ -436,6 +436,41 @@ def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None
     return np.asarray((p**2).sum(axis=1, keepdims=True) - 2 * p + 1)
 
 
+def loss_scores(
+    probabilities: Data, labels: Data, *, loss: Loss = "brier", most: float | None = None, classes: Classes = None
+) -> RowScores:
+    """Return the Brier score or the log loss of each row; its true score follows from another label.
+
+    Parameters
+    ----------
+    probabilities, labels, loss, most, classes
+        As in :func:`demele.classifiers.probability_loss`, of one system. A log loss needs ``most``.
+
+    Returns
+    -------
+    RowScores
+        Lower is better. For an audit, the true scores are those of the same rows with the expert's labels.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Examples
+    --------
+    >>> scores = loss_scores([0.9, 0.8, 0.3], [1, 0, 0])
+    >>> scores.given.round(2), scores.up.round(2)
+    (array([0.01, 0.64, 0.09]), array([0.8, 0. , 0.4]))
+    """
+    if loss == "log" and most is None:
+        raise InputError("most", "the log loss has no bound: give the largest loss of a row as `most`")
+    given = read_labels(labels, "labels")
+    words = vocabulary(given, classes=classes)
+    table = losses(probabilities, given.size, len(words), loss, most)
+    held = table[np.arange(given.size), words.encode(given, "labels")]
+    top = most or (1 if len(words) == 2 else 2)
+    return RowScores(held, 0, top, reach=(held - table.min(axis=1), table.max(axis=1) - held))
+
+
 @checked
 def calibration_error(
     confidence: Data,
