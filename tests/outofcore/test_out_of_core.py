@@ -17,7 +17,7 @@ from demele.estimation.counts import ColumnBins, EqualWidth, cut
 from demele.outofcore import tables
 from demele.outofcore.passes import Instructions, counted
 from demele.scoring import evaluate as evaluating
-from demele.streaming.frame import Binned, Rows
+from demele.streaming.frame import BinEdges, Column, Rows
 from demele.streaming.states import CountState
 from tests.given import evaluated
 from tests.refusals import refuses
@@ -296,7 +296,13 @@ def test_packed_counts_are_those_of_a_loop(data: st.DataObject) -> None:
     codes = [rng.random(n).astype(np.float32 if rng.random() < 0.5 else np.float64) for _ in bins]
     factors = [rng.integers(0, size + gap, n) for size, gap in zip(levels, gaps, strict=True)]
     own = tuple(ColumnBins(np.linspace(0, 1, size + 1), regular=True) for size in bins)
-    state = CountState.empty(Binned(own, (None,) * len(levels), tuple(levels)))
+    columns = tuple(
+        Column(f"v{index}", "categorical", 0, size - 1, tuple(map(str, range(size))))
+        for index, size in enumerate(levels)
+    )
+    rule, ends = demele.bins.EqualWidth(2), (np.zeros(len(bins)), np.ones(len(bins)))
+    frame = BinEdges(tuple(map(str, bins)), *ends, columns, "omit", {rule: (own, (None,) * len(levels))})
+    state = CountState.empty(frame, rule)
     split = data.draw(st.integers(0, n))
     for part in (slice(0, split), slice(split, n)):
         rows = Rows(np.stack([column[part] for column in codes]).T, tuple(column[part] for column in factors), 0)

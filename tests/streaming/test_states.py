@@ -88,7 +88,7 @@ def test_samples_with_another_bound_seed_or_the_same_stream_do_not_merge() -> No
 
 def test_counts_by_hand() -> None:
     frame = demele.bins.BinEdges.fixed([(0.0, 4.0)], {"kind": ["a", "b"], "size": (0.0, 1.0)}, missing="omit")
-    state = CountState.empty(frame.bins(demele.bins.EqualWidth(2)))
+    state = CountState.empty(frame, demele.bins.EqualWidth(2))
     codes = np.array([[0.0], [1.9], [2.0], [4.0]])
     factors = pd.DataFrame({"kind": ["a", "b", "b", None], "size": [0.0, 0.5, np.nan, 1.0]})
     state = state.update(read_batch(frame, codes, factors)).settled()
@@ -109,7 +109,7 @@ def test_rows_wait_to_be_counted_together_and_nobody_sees_it(monkeypatch: pytest
     tables = []
     for buffered in (1, 64, 10_000):
         monkeypatch.setattr("demele.streaming.states.BUFFERED", buffered)
-        state = CountState.empty(frame.bins(demele.bins.EqualWidth(4)))
+        state = CountState.empty(frame, demele.bins.EqualWidth(4))
         for start in range(0, 300, 30):
             state = state.update(read_batch(frame, codes[start : start + 30], factors[start : start + 30]))
             assert state.n_waiting < max(buffered, 31)
@@ -123,7 +123,7 @@ def test_batches_of_one_row_do_not_make_a_long_list() -> None:
     rng = np.random.default_rng(0)
     codes, factors = rng.random((700, 2)), rng.random((700, 2))
     frame = demele.bins.BinEdges.of(codes, factors)
-    empty = CountState.empty(frame.bins(demele.bins.EqualWidth(4)))
+    empty = CountState.empty(frame, demele.bins.EqualWidth(4))
     state = empty
     for row in range(700):
         state = state.update(read_batch(frame, codes[row : row + 1], factors[row : row + 1]))
@@ -135,10 +135,12 @@ def test_batches_of_one_row_do_not_make_a_long_list() -> None:
 
 def test_counts_of_other_bins_do_not_merge() -> None:
     frame = demele.bins.BinEdges.fixed([(0, 1)], {"a": (0.0, 1.0)})
-    for other in (
-        frame.bins(demele.bins.EqualWidth(5)),
-        demele.bins.BinEdges.fixed([(0, 2)], {"a": (0.0, 1.0)}).bins(demele.bins.EqualWidth(4)),
-        demele.bins.BinEdges.fixed([(0, 1)], {"a": [1, 2, 3, 4]}).bins(demele.bins.EqualWidth(4)),
+    for other, n_bins in (
+        (frame, 5),
+        (demele.bins.BinEdges.fixed([(0, 2)], {"a": (0.0, 1.0)}), 4),
+        (demele.bins.BinEdges.fixed([(0, 1)], {"a": [1, 2, 3, 4]}), 4),
     ):
-        with pytest.raises(IncompatibleState, match="count other bins"):
-            CountState.empty(frame.bins(demele.bins.EqualWidth(4))).merge(CountState.empty(other))
+        with pytest.raises(IncompatibleState, match="other bins"):
+            CountState.empty(frame, demele.bins.EqualWidth(4)).merge(
+                CountState.empty(other, demele.bins.EqualWidth(n_bins))
+            )

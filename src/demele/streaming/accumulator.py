@@ -193,7 +193,7 @@ def packed(held: Held) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         arrays.append(array)
         return len(arrays) - 1
 
-    states = [{name: put(one) for name, one in state.arrays.items()} for state in held.states.values()]
+    states = [{name: put(one) for name, one in state.settled().arrays.items()} for state in held.states.values()]
     sample: dict[str, Any] | None = None
     if held.sample is not None:
         sample = {"streams": [[name, seen] for name, seen in held.sample.streams], "rows": None}

@@ -150,7 +150,8 @@ class Sums(ABC):
             raise IncompatibleState(
                 "the two have other bins or other references: give both the same frame and the same bins"
             )
-        return replace(self, arrays=self._added(other.arrays))
+        mine, theirs = self.settled(), other.settled()
+        return replace(mine, arrays=mine._added(theirs.arrays))
 
     def restored(self, arrays: Arrays) -> Self:
         """Return the state that held these arrays.
@@ -162,7 +163,8 @@ class Sums(ABC):
         """
         check_arrays(self.arrays, arrays)
         of_codes = "code_" if "code_low" in arrays else ""  # extremes that are there from the first row on
-        _check(not arrays["n"] or (arrays[f"{of_codes}low"] <= arrays[f"{of_codes}high"]).all())
+        if arrays["n"] and f"{of_codes}low" in arrays:
+            _check((arrays[f"{of_codes}low"] <= arrays[f"{of_codes}high"]).all())
         self._check_sums(arrays)
         return replace(self, arrays=dict(arrays))
 
@@ -594,134 +596,94 @@ BUFFERED = 1 << 16
 WAITING = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CountState:
+@dataclass(frozen=True, eq=False)
+class CountState(Sums):
     """Joint counts of all codes and factors, whole numbers: batches add up in any order to the same bits.
 
     Attributes
     ----------
-    binned : Binned
-        The bins, fixed.
-    counted : JointCounts
-        Of the rows that were counted; the others wait in ``waiting``.
-    n : int
-        Rows, counted or waiting.
-    annotated : array of int of shape (n_factors,)
-        Rows annotated for each factor.
-    clipped : int
-        Values that were moved to the ends of the ranges.
+    waiting : tuple of (bins of codes, bins of factors)
+        Of rows that are in no table yet.
+    n_waiting : int
+        How many these are.
     """
 
-    binned: Binned
-    counted: JointCounts
-    annotated: Counts
     waiting: tuple[tuple[NDArray[Any], NDArray[Any]], ...] = ()
-    n: int = 0
     n_waiting: int = 0
-    clipped: int = 0
 
     @classmethod
-    def empty(cls, binned: Binned) -> Self:
+    def empty(cls, frame: BinEdges, rule: Binning) -> Self:
         """Return the state of no rows."""
-        sizes, code_bins = binned.n_levels, binned.code_bins
-        tables = tuple(np.zeros((len(code_bins), int(code_bins.max()), size)) for size in sizes)
-        pairs = {(i, k): np.zeros((sizes[i], sizes[k])) for i, k in combinations_with_replacement(range(len(sizes)), 2)}
-        return cls(binned, JointCounts(tables, pairs, code_bins), np.zeros(len(sizes), dtype=np.int64))
+        state = cls(frame, rule, Scale.of(frame), {}, frame.bins(rule))
+        rows = Rows(np.empty((0, len(frame.codes))), tuple(np.empty(0) for _ in frame.columns), 0)
+        return replace(state, arrays=state._of_rows(rows))
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor."""
+        return self.settled().arrays["annotated"]
 
     @property
     def varying(self) -> list[int]:
-        """Factors that fall into more than one bin, of the rows that were counted."""
+        """Factors with more than one level or bin."""
         return [index for index, table in enumerate(self.counted.tables) if (table[0].sum(axis=0) > 0).sum() > 1]
 
-    def update(self, rows: Rows) -> "CountState":
-        """Add a batch."""
+    @property
+    def counted(self) -> JointCounts:
+        """The counts of all rows and factors."""
+        return self.of_varying(range(len(self.bins.factors)))
+
+    def update(self, rows: Rows) -> Self:
+        """Add a batch: its rows wait to be counted."""
         if rows.n == 0:
             return self
-        part = self.binned.cut(rows)
-        sizes = np.array(self.binned.n_levels)[:, None]
-        annotated = self.annotated + np.count_nonzero(part[1] < sizes, axis=1)
-        waiting = (*self.waiting, part)
+        waiting = (*self.waiting, self.bins.cut(rows))
         if len(waiting) > WAITING:
             waiting = (_side_by_side(waiting),)
-        grown = replace(
-            self,
-            waiting=waiting,
-            n=self.n + rows.n,
-            n_waiting=self.n_waiting + rows.n,
-            annotated=annotated,
-            clipped=self.clipped + rows.clipped,
-        )
-        return grown.settled() if grown.n_waiting >= BUFFERED else grown
+        numbers = {"n": self.arrays["n"] + rows.n, "clipped": self.arrays["clipped"] + rows.clipped}
+        arrays, n_waiting = {**self.arrays, **numbers}, self.n_waiting + rows.n
+        grown = replace(self, arrays=arrays, waiting=waiting, n_waiting=n_waiting)
+        return grown.settled() if n_waiting >= BUFFERED else grown
 
-    def settled(self) -> "CountState":
-        """Return the same state with all rows counted."""
+    def settled(self) -> Self:
+        """Count the rows that wait."""
         if not self.waiting:
             return self
-        codes, factors = _side_by_side(self.waiting)
-        sizes = np.array(self.binned.n_levels, dtype=np.intp)
-        rows = BinnedRows(codes, factors, self.binned.code_bins, sizes, self.annotated < self.n)
-        counted = self.counted.merge(PackedRows(rows, factor_pairs=True).count())
-        return replace(self, counted=counted, waiting=(), n_waiting=0)
-
-    def merge(self, other: object) -> "CountState":
-        """Return the counts of both.
-
-        Raises
-        ------
-        IncompatibleState
-            If they count other bins.
-        """
-        if not isinstance(other, CountState) or self.binned != other.binned:
-            raise IncompatibleState("the two count other bins: give both the same frame and the same bins")
-        if other.n == 0 or self.n == 0:
-            return self if other.n == 0 else other
-        mine, theirs = self.settled(), other.settled()
-        return replace(
-            mine,
-            counted=mine.counted.merge(theirs.counted),
-            n=mine.n + theirs.n,
-            annotated=mine.annotated + theirs.annotated,
-            clipped=mine.clipped + theirs.clipped,
-        )
+        zero = np.array(0, dtype=np.int64)  # of what is added when the rows come
+        counted = self._added({"n": zero, "clipped": zero, **self._tables(*_side_by_side(self.waiting))})
+        return replace(self, arrays=counted, waiting=(), n_waiting=0)
 
     def of_varying(self, factors: Sequence[int] | None = None) -> JointCounts:
-        """Return the counts of some factors; of those that vary, if none are given."""
-        counts, active = self.settled().counted, self.varying if factors is None else list(factors)
-        pairs = {
-            (active.index(i), active.index(k)): table
-            for (i, k), table in counts.factor_tables.items()
-            if i in active and k in active
-        }
-        return JointCounts(tuple(counts.tables[index] for index in active), pairs, counts.code_bins)
+        """Return the counts of the factors that vary, or of these."""
+        own, active = self.settled().arrays, self.varying if factors is None else list(factors)
+        pairs = combinations_with_replacement(range(len(active)), 2)
+        return JointCounts(
+            tuple(own[f"table {index}"] for index in active),
+            {(i, k): own[f"pair {active[i]} {active[k]}"] for i, k in pairs},
+            self.bins.code_bins,
+        )
 
-    @property
-    def arrays(self) -> Arrays:
-        """What bytes hold of the state, by name."""
-        own = self.settled()
-        return {
-            **{name: np.array(getattr(own, name), dtype=np.int64) for name in ("n", "clipped", "annotated")},
-            **{f"table {index}": table for index, table in enumerate(own.counted.tables)},
-            **{f"pair {i} {k}": table for (i, k), table in own.counted.factor_tables.items()},
-        }
+    def _of_rows(self, rows: Rows) -> Arrays:
+        numbers = {name: np.array(one, dtype=np.int64) for name, one in (("n", rows.n), ("clipped", rows.clipped))}
+        return {**numbers, **self._tables(*self.bins.cut(rows))}
 
-    def restored(self, arrays: Arrays) -> "CountState":
-        """Return the state that held these arrays.
+    def _tables(self, codes: NDArray[Any], factors: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Count rows by their bins, (n_codes, n) and (n_factors, n)."""
+        sizes = np.array(self.bins.n_levels, dtype=np.intp)
+        annotated = np.count_nonzero(factors < sizes[:, None], axis=1)
+        rows = BinnedRows(codes, factors, self.bins.code_bins, sizes, annotated < codes.shape[1])
+        found = PackedRows(rows, factor_pairs=True).count()
+        tables = {f"table {index}": table for index, table in enumerate(found.tables)}
+        pairs = {f"pair {i} {k}": table for (i, k), table in found.factor_tables.items()}
+        return {"annotated": annotated.astype(np.int64), **tables, **pairs}
 
-        Raises
-        ------
-        FormatError
-            If they are not those of such a state.
-        """
-        check_arrays(self.arrays, arrays)
-        tables = tuple(arrays[f"table {index}"] for index in range(len(self.binned.n_levels)))
-        pairs = {(i, k): arrays[f"pair {i} {k}"] for i, k in self.counted.factor_tables}
-        counted = replace(self.counted, tables=tables, factor_tables=pairs)
-        n, clipped = int(arrays["n"]), int(arrays["clipped"])
-        return replace(self, counted=counted, annotated=arrays["annotated"], n=n, clipped=clipped)
+    def _check_sums(self, arrays: Arrays) -> None:
+        sums = [arrays[f"table {index}"][0].sum() for index in range(len(self.bins.factors))]
+        _check(np.array_equal(sums, arrays["annotated"]) and (arrays["annotated"] <= arrays["n"]).all())
 
 
 def _side_by_side(parts: tuple[tuple[NDArray[Any], NDArray[Any]], ...]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Join the binned columns of successive batches."""
+    """Return bins of codes and of factors of several batches as those of one."""
     return np.concatenate([part[0] for part in parts], axis=1), np.concatenate([part[1] for part in parts], axis=1)
 
 
@@ -741,5 +703,5 @@ def empty_state(key: Key, frame: BinEdges) -> State:
     if rule is None:
         return MomentState.empty(frame) if state == "moments" else ProductState.empty(frame)
     if state == "table":
-        return CountState.empty(frame.bins(rule))
+        return CountState.empty(frame, rule)
     return ExtremeState.empty(frame, rule) if state == "extremes" else CellState.empty(frame, rule)
