@@ -36,7 +36,7 @@ from demele.bench.stored import (
 from demele.bench.verdicts import Curve, Findings
 from demele.core.errors import FormatError
 from demele.core.outputs import write_whole
-from demele.runtime.progress import progress
+from demele.runtime.work import progress
 
 
 def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) -> dict[str, object]:

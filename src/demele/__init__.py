@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from demele.metrics.protocols import list_protocols as list_protocols
     from demele.outofcore.tables import scan_parquet as scan_parquet
     from demele.report.citations import cite as cite
-    from demele.runtime.progress import progress as progress
+    from demele.runtime.work import progress as progress
     from demele.scoring.evaluate import evaluate as evaluate
     from demele.scoring.evaluate import replay as replay
     from demele.scoring.several import compare_representations as compare_representations

@@ -16,8 +16,8 @@ from demele.bench import characterise
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS
 from demele.cli import bench as bench_metrics
 from demele.core.store import Store
-from demele.runtime.progress import reporting
 from demele.runtime.sweep import Sweep
+from demele.runtime.work import reporting
 from tests.cli.conftest import Program, never, replaced
 from tests.tolerances import assert_exact
 

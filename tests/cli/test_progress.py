@@ -7,8 +7,8 @@ import time
 import pytest
 
 from demele.core.errors import InputTypeError
-from demele.runtime import progress as module
-from demele.runtime.progress import progress, reporting
+from demele.runtime import work as module
+from demele.runtime.work import progress, reporting
 
 
 class Terminal(io.StringIO):

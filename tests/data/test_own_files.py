@@ -15,7 +15,7 @@ from demele.data import ArrayImages, FactorSpace, ImageSet, open_images, room, s
 from demele.data import own_files as module
 from demele.data.array_images import MappedArray
 from demele.data.loaders.stored_images import Images, StoredImages, convert
-from demele.runtime.progress import progress
+from demele.runtime.work import progress
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
 

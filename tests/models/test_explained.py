@@ -9,7 +9,7 @@ import pytest
 from demele.core.errors import DemeleError, InputError
 from demele.explain import importance_maps, predictor
 from demele.lab import Fabric
-from demele.runtime.progress import progress
+from demele.runtime.work import progress
 from tests.refusals import refuses
 from tests.tolerances import SINGLE, assert_close, assert_exact
 

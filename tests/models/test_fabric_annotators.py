@@ -13,7 +13,7 @@ from demele.data import ArrayImages
 from demele.lab import FabricAnnotator, FabricAnnotators, annotator_recipe, fabric_annotators
 from demele.labels.made.noise import add_feature_noise
 from demele.models.fabric.annotators import FEWEST
-from demele.runtime.progress import progress
+from demele.runtime.work import progress
 from tests.models.fabrics import images, labels
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact

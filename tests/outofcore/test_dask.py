@@ -13,7 +13,7 @@ import pytest
 
 import demele
 from demele.errors import DemeleError, InputError
-from demele.runtime.dask import mapped, reduced
+from demele.runtime.work import mapped, reduced
 from tests.outofcore.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
 from tests.refusals import refuses
 

@@ -11,8 +11,8 @@ import pytest
 
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
-from demele.runtime.progress import progress
 from demele.runtime.sweep import Record, Sweep, Task
+from demele.runtime.work import progress
 
 IDENTITY: dict[str, str | int] = {"demele": "0.1.0", "run": "toy"}
 Point = tuple[str, int]

@@ -30,7 +30,7 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 
 from demele.classifiers.stats import repeated_scores
-from demele.runtime.dask import mapped, reduced
+from demele.runtime.work import mapped, reduced
 from demele.runtime.work import settled_backend
 from demele.runtime.work import completed, ordered
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from demele.core.errors import NotEnoughData
-from demele.runtime.progress import progress
+from demele.runtime.work import progress
 
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 

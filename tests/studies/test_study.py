@@ -10,8 +10,8 @@ import pytest
 from demele import lab
 from demele.core.errors import FormatError, InputError, InputTypeError, OutputError
 from demele.core.store import Store
-from demele.runtime.progress import progress
 from demele.runtime.sweep import Record
+from demele.runtime.work import progress
 from demele.studies.folders import record_or_reason
 from demele.studies.planning import Job, seen_factors
 from demele.studies.study import Configuration, Study, TrainedModel, read_codes, write_codes

@@ -26,7 +26,7 @@ from demele.report.document import Document
 from demele.report.renderers import paper, terminal
 from demele.report.renderers.tables import unnamed
 from demele.report.words import typed
-from demele.runtime.progress import Report, progress
+from demele.runtime.work import Report, progress
 
 # How far a long run is ------------------------------------------------------------------------------------------------
 

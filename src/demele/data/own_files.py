@@ -52,7 +52,7 @@ from demele.data.space import FactorSpace
 from demele.files.named import read_table
 from demele.report.document import Document, Notice, Section, Table
 from demele.report.words import count, sentence_of
-from demele.runtime.progress import reporting
+from demele.runtime.work import reporting
 
 if TYPE_CHECKING:
     from demele.data.loaders.published import Factor

@@ -49,8 +49,7 @@ from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from demele.metrics.request import Request, checked, resolved
 from demele.metrics.source import Draw, InMemory, Source, Subject, half_of_rows, intended_codes
 from demele.metrics.verdict import MOST_ROWS, headline, rows_drawn, verdict_of
-from demele.runtime.progress import Report, reporting
-from demele.runtime.work import one_thread, ordered
+from demele.runtime.work import Report, one_thread, ordered, reporting
 
 #: From so many shuffles on, p-values reach below 0.05.
 FEW_SHUFFLES = 20

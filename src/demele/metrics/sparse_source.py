@@ -19,8 +19,7 @@ from demele.estimation.information import Correction, InformationTable, entropy,
 from demele.metrics.data import TableSettings
 from demele.metrics.metric import Metric
 from demele.metrics.source import Draw, InMemory, Source, Subject
-from demele.runtime.progress import Report
-from demele.runtime.work import completed
+from demele.runtime.work import Report, completed
 
 # Joint counts and moments of sparse codes with factors, from the non-zeros only ---------------------------------------
 #

@@ -17,7 +17,7 @@ from demele.core.lazy import pd
 from demele.core.table_columns import whole_array
 from demele.data.images import ImageSet
 from demele.data.space import Sample
-from demele.runtime.progress import reporting
+from demele.runtime.work import reporting
 
 # How a model of any framework is called without changing it, and how its output is read as means and deviations -------
 

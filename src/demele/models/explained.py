@@ -16,7 +16,7 @@ from demele.core.kinds import Count, checked, checked_count, checked_name, check
 from demele.core.lazy import require
 from demele.models.encode import LAYOUTS, checked_range, telling_of_shapes
 from demele.models.fabric.model import Fabric
-from demele.runtime.progress import reporting
+from demele.runtime.work import reporting
 
 if TYPE_CHECKING:
     import torch

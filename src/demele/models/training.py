@@ -23,8 +23,7 @@ from demele.core.store import locked
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.models.specs import Plain, refuse_other
-from demele.runtime.progress import Report, reporting
-from demele.runtime.work import held_interrupts
+from demele.runtime.work import Report, held_interrupts, reporting
 
 if TYPE_CHECKING:
     import torch

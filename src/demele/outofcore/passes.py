@@ -25,9 +25,7 @@ from demele.core.inputs import Kind, as_numbers, is_text, read_factor
 from demele.core.table_columns import as_column, levels_of_floats, real_column, series_to_numpy
 from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
 from demele.outofcore.tables import ArrayTable, Span, Table, spans
-from demele.runtime.dask import mapped, paired_partitions, reduced
-from demele.runtime.progress import Report
-from demele.runtime.work import ordered
+from demele.runtime.work import Report, mapped, ordered, paired_partitions, reduced
 from demele.streaming.frame import BinEdges, Column, Rows
 from demele.streaming.sample import SampledRows, joined_rows, row_keys
 from demele.streaming.states import Key, State, empty_state

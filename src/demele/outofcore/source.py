@@ -30,8 +30,7 @@ from demele.outofcore.passes import (
     column_of,
 )
 from demele.outofcore.tables import table_of
-from demele.runtime.dask import is_collection
-from demele.runtime.progress import Report, reported_to, reporting
+from demele.runtime.work import Report, is_collection, reported_to, reporting
 from demele.streaming.frame import BinEdges
 from demele.streaming.sample import SampledRows, as_tables, of_sample, with_context
 from demele.streaming.source import AllRows

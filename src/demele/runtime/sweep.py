@@ -14,8 +14,7 @@ from demele.core.errors import InputTypeError
 from demele.core.kinds import checked_whole
 from demele.core.reading import path_of
 from demele.core.store import Key, Store
-from demele.runtime.progress import Report, reporting
-from demele.runtime.work import completed
+from demele.runtime.work import Report, completed, reporting
 
 #: What is kept of a task: numbers, text, None, and lists and dictionaries of such.
 Record = dict[str, Any]

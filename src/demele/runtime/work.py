@@ -1,4 +1,4 @@
-"""Independent pieces of work, here, in other processes, or on an executor."""
+"""Independent pieces of work, here, in other processes, on an executor or by Dask; and how far they are."""
 
 import importlib
 import os
@@ -8,17 +8,160 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from demele.core.errors import WorkerError
+from demele.core.errors import InputError, InputTypeError, WorkerError, quoted
+from demele.core.lazy import require
+from demele.core.table_columns import check_distinct, other_lengths
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
+
+    from rich.progress import Progress
+
+# A progress bar that appears only where somebody waits for it --------------------------------------------------------
+
+#: Work done, work in all (any unit), and what is being done.
+Report = Callable[[float, float, str], None]
+#: Where the next long computation reports; None: nowhere.
+_REPORT: ContextVar[Report | None] = ContextVar("report", default=None)
+
+SECONDS_UNTIL_SHOWN = 1.0
+
+
+@contextmanager
+def progress(report: Report | None = None) -> Iterator[None]:
+    """Show how far long computations are within a ``with`` block.
+
+    Parameters
+    ----------
+    report : callable(done, total, label), optional
+        Called as work proceeds. By default a progress bar on stderr, if stderr is a terminal, for anything that takes
+        longer than a second, with an estimate of the time that is left.
+
+    Returns
+    -------
+    context manager
+
+    Raises
+    ------
+    InputTypeError
+
+    Examples
+    --------
+    >>> import demele
+    >>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
+    >>> with demele.progress():
+    ...     scores = demele.evaluate(factors, factors, ["mig"])
+    """
+    if report is not None and not callable(report):
+        raise InputTypeError("report", f"expected a callable (done, total, label), got {quoted(report)}")
+    if report is not None or not sys.stderr.isatty():
+        with reported_to(report):
+            yield
+        return
+    bar = _Bar()
+    # A timer, because the first report may be the last for long: the bar must not wait for a second one.
+    timer = threading.Timer(SECONDS_UNTIL_SHOWN, bar.show)
+    timer.daemon = True
+    timer.start()
+    try:
+        with reported_to(bar.report):
+            yield
+    finally:
+        timer.cancel()
+        bar.close()
+
+
+@contextmanager
+def reported_to(report: Report | None) -> Iterator[None]:
+    """Let a computation within another one report; None: let it report nothing."""
+    outer = _REPORT.get()
+    _REPORT.set(report)
+    try:
+        yield
+    finally:
+        _REPORT.set(outer)
+
+
+@contextmanager
+def reporting() -> Iterator[Report | None]:
+    """Yield where a long computation reports; None if nobody wants to know. What it calls reports nothing.
+
+    Examples
+    --------
+    >>> with progress(print), reporting() as report:
+    ...     report(1, 2, "half")
+    1 2 half
+    """
+    report = _REPORT.get()
+    with reported_to(None):
+        yield report
+
+
+def time_left(seconds: float) -> str:
+    """Write a forecast as roughly as it is known."""
+    if seconds < 60:
+        return "less than a minute"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
+class _Bar:
+    """The state of the work; drawn from when it is shown until it is closed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state: tuple[float, float, str] = (0.0, 1.0, "")
+        self._progress: Progress | None = None
+        self._closed = False
+
+    def report(self, done: float, total: float, label: str) -> None:
+        with self._lock:
+            self._state = (done, total, label)
+            self._update()
+
+    def show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        with self._lock:
+            if self._closed:
+                return
+            said = TextColumn("{task.description}", markup=False)
+            columns = (said, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._progress.add_task("", total=1.0)
+            self._progress.start()
+            self._update()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._progress is not None:
+                self._progress.stop()
+
+    def _update(self) -> None:
+        if self._progress is not None:
+            done, total, label = self._state
+            self._progress.update(self._progress.task_ids[0], completed=done, total=total, description=label)
+
+
+def part_of(report: Report | None, index: int, parts: int, prefix: str) -> Report | None:
+    """Return what reports one of several pieces of work as its share of all; ``prefix`` names it."""
+    if report is None:
+        return None
+
+    def scaled(done: float, total: float, label: str) -> None:
+        report(index + (done / total if total else 1.0), parts, prefix + label)
+
+    return scaled
+
 
 # Processes that work for this one -------------------------------------------------------------------------------------
 
@@ -278,6 +421,143 @@ def _executed(function: Callable[[Item], Result], items: Iterator[Item], executo
 
 def _failed(future: "Future[Any]") -> bool:
     return future.cancelled() or future.exception() is not None
+
+
+# Dask collections as partitions of rows: work on each, results merged in their order, on any scheduler ---------------
+#
+# Where there is an active ``dask.distributed`` client, its cluster does the work, be it local or remote.
+
+#: Results merged at a time: a tree of merges, so that no process holds the results of all partitions.
+MERGED_AT_ONCE = 8
+
+
+def is_collection(data: object) -> bool:
+    """Return whether data is a Dask collection, such as an array or a data frame; Dask is not imported to find out.
+
+    Examples
+    --------
+    >>> is_collection([1.0, 2.0])
+    False
+    """
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(data))
+
+
+def paired_partitions(
+    codes: object, factors: object
+) -> tuple[list[tuple[Any, Any]], tuple[tuple[str, ...] | int, tuple[str, ...] | int]]:
+    """Split two collections into partitions of rows that belong together.
+
+    Arrays of known chunks are cut in the same way. The sizes of partitions of data frames are not known before they are
+    computed: the reader must check that both hold the same number of rows.
+
+    Parameters
+    ----------
+    codes, factors : Dask array or data frame
+
+    Returns
+    -------
+    partitions : list of pairs
+        Delayed arrays or frames.
+    columns : pair
+        Names of the columns, or the number of them where they have no names.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If one is not a collection, has no columns that are known, or another number of partitions.
+    """
+    first, columns = _table(codes, "codes")
+    second, others = _table(factors, "factors")
+    if all(hasattr(data, "chunks") and _known(data.chunks[0]) for data in (first, second)):
+        if len(first) != len(second):
+            raise other_lengths(first.shape, second.shape)
+        second = second.rechunk({0: first.chunks[0]})
+    parts = [
+        [part[0] for part in data.to_delayed()] if hasattr(data, "chunks") else list(data.to_delayed())
+        for data in (first, second)
+    ]
+    if len(parts[0]) != len(parts[1]):
+        raise InputError(
+            ("codes", "factors"),
+            f"expected partitions that belong together, got {len(parts[0])} of codes and {len(parts[1])} of factors; "
+            "repartition one as the other",
+        )
+    return list(zip(*parts, strict=True)), (columns, others)
+
+
+def mapped(function: Callable[..., Result], groups: Sequence[tuple[Any, ...]], *shared: Any) -> list[Any]:
+    """Return ``function(*group, *shared)`` of each group, not computed yet.
+
+    Parameters
+    ----------
+    groups : sequence of tuples
+        Delayed partitions, and whatever else belongs to one of them.
+    shared : object
+        What all get.
+
+    Returns
+    -------
+    list of delayed results
+    """
+    dask = require("dask", purpose="Dask collections")
+    common = [dask.delayed(item, traverse=False) for item in shared]
+    watched = dask.delayed(Watched(function))
+    return [watched(*group, *common) for group in groups]
+
+
+def reduced(results: Sequence[Any], merge: Callable[[list[Any]], Result]) -> Result:
+    """Compute delayed results and merge them, neighbours first, so that their order is kept.
+
+    Parameters
+    ----------
+    results : sequence of delayed results
+        From :func:`mapped`, at least one.
+    merge : callable
+        Takes a list of results in order, and returns their merge.
+
+    Raises
+    ------
+    WorkerError
+        If a process of the scheduler ends before its work is done.
+    """
+    dask = require("dask", purpose="Dask collections")
+    level = list(results)
+    while True:
+        groups = [level[start : start + MERGED_AT_ONCE] for start in range(0, len(level), MERGED_AT_ONCE)]
+        level = [dask.delayed(merge)(group) for group in groups]
+        if len(level) == 1:
+            with lost_workers_told("dask"):
+                return dask.compute(level[0])[0]  # type: ignore[no-any-return]
+
+
+def _table(data: Any, argument: str) -> tuple[Any, Any]:
+    """Return a collection of two dimensions whose partitions hold whole rows, and its columns."""
+    table = hasattr(data, "chunks") or hasattr(data, "columns") or type(data).__name__ == "Series"
+    # a Delayed says that it has whatever it is asked for
+    if not is_collection(data) or type(data).__module__ == "dask.delayed" or not table:
+        what = f"expected a Dask array or data frame, as codes and factors must both be, got {type(data).__name__}"
+        raise InputTypeError(argument, what, "make one with dask.array.from_array or dask.dataframe.from_pandas")
+    if hasattr(data, "chunks"):
+        if data.ndim == 1 and argument == "factors":
+            data = data[:, None]
+        if data.ndim != 2:
+            raise InputError(
+                argument,
+                f"expected 2 dimensions (n_samples, n_columns), got {data.ndim}"
+                + ("; reshape one column with [:, None]" if data.ndim == 1 else ""),
+            )
+        if not _known(data.chunks[1]):
+            raise InputError(argument, "the number of columns of the Dask array is not known; compute_chunk_sizes()")
+        return data.rechunk({1: -1}) if len(data.chunks[1]) > 1 else data, int(data.shape[1])
+    data = data.to_frame() if getattr(data, "ndim", 2) == 1 else data
+    names = tuple(str(name) for name in data.columns)
+    check_distinct(names, argument, "distinct column names", "rename")
+    return data, names
+
+
+def _known(sizes: Sequence[float]) -> bool:
+    return all(size == size for size in sizes)  # an unknown size is NaN
 
 
 # One thread for what is computed --------------------------------------------------------------------------------------

@@ -19,8 +19,7 @@ from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, applies, merged_options
 from demele.metrics.run import Found, computed
 from demele.metrics.source import InMemory, Subject
-from demele.runtime.progress import reporting
-from demele.runtime.work import ordered
+from demele.runtime.work import ordered, reporting
 
 # Turning codes towards factors ----------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from demele.metrics.options import as_binning
 from demele.metrics.source import InMemory, Subject
 from demele.report.document import Document, Mark, Strip, Strips
 from demele.report.words import at_most, count, name, written
-from demele.runtime.progress import Report, reporting
+from demele.runtime.work import Report, reporting
 
 if TYPE_CHECKING:
     from demele.estimation.annotation_errors import BinnedCodes

@@ -32,7 +32,7 @@ from demele.metrics.request import (
 )
 from demele.metrics.run import evaluation, rows_in_memory
 from demele.metrics.source import InMemory
-from demele.runtime.dask import is_collection
+from demele.runtime.work import is_collection
 
 # Which data are read a piece at a time, and what a metric's own function gives of them --------------------------------
 

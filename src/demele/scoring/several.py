@@ -25,7 +25,7 @@ from demele.core.version import __version__
 from demele.estimation.differences import Difference, over_runs, run_difference
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Metrics
-from demele.runtime.progress import part_of, reported_to, reporting
+from demele.runtime.work import part_of, reported_to, reporting
 from demele.scoring.evaluate import Call, checked_call
 
 # Differences between representations, or models of several training runs, with intervals over rows, runs or both ------

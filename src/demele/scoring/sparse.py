@@ -34,7 +34,7 @@ from demele.metrics.sparse_source import SHUFFLED_CODES, Active, SparseRows, Top
 from demele.report.document import Document, Section, Table
 from demele.report.listing import Column, drawn, listed
 from demele.report.words import count, name, written
-from demele.runtime.progress import reporting
+from demele.runtime.work import reporting
 
 # What scoring sparse codes returns ------------------------------------------------------------------------------------
 

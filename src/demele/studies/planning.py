@@ -42,8 +42,8 @@ from demele.models.vae.model import VAE
 from demele.models.vae.trained import Preset
 from demele.models.vae.trained import preset as preset_named
 from demele.report.words import count, title_of
-from demele.runtime.progress import time_left
 from demele.runtime.sweep import Record, Task
+from demele.runtime.work import time_left
 from demele.scoring.evaluate import evaluate
 from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
 from demele.studies.study import STUDY, Configuration, Study, codes_digest, read_codes, write_codes

@@ -39,8 +39,8 @@ from demele.labels.cleaned.filters import dealt
 from demele.labels.made.annotators import artificial_annotators, draw_eyes, draw_model, fitted_predictions
 from demele.labels.made.noise import add_feature_noise
 from demele.noise.transition import digest
-from demele.runtime.progress import reported_to
 from demele.runtime.sweep import Record, Sweep, Task
+from demele.runtime.work import reported_to
 
 # The classifiers that methods of comparison are measured on -----------------------------------------------------------
 

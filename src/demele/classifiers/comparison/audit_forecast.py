@@ -42,7 +42,7 @@ from demele.noise.transition import digest
 from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table
 from demele.report.listing import Column, listed
 from demele.report.words import count, joined, name, rate, sentence_of, written
-from demele.runtime.progress import reporting
+from demele.runtime.work import reporting
 
 ForecastDesign = Literal["uniform", "weighted", "sequential"]
 

@@ -55,7 +55,7 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Pill, Section, Tone
 from demele.report.listing import Column, drawn, listed, strip, within
 from demele.report.words import count, ends, joined, name, rate, written
-from demele.runtime.progress import reporting
+from demele.runtime.work import reporting
 
 # What a perturbation test of importance maps says: its document -------------------------------------------------------
 

@@ -39,7 +39,7 @@ from demele.data.loaders.grid_sets import (
 from demele.data.loaders.published import Finding, PublishedSet, Request, placed
 from demele.data.loaders.stored_images import MOST_HELD, StoredImages, cached, convert, open_converted, recognised
 from demele.report.document import Document, Table
-from demele.runtime.progress import Report, reporting
+from demele.runtime.work import Report, reporting
 
 #: The sets that :func:`load` knows.
 PUBLISHED: dict[str, PublishedSet] = {

@@ -26,7 +26,7 @@ from demele.core.version import __version__
 from demele.data.array_images import MappedArray, StoredArray
 from demele.data.images import ImageSet
 from demele.data.space import FactorSpace
-from demele.runtime.progress import Report
+from demele.runtime.work import Report
 
 Shape = tuple[int, int, int]
 Pixels = NDArray[np.uint8]

@@ -26,8 +26,7 @@ from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned.filters import seeded
 from demele.report.words import count, written
-from demele.runtime.progress import reporting
-from demele.runtime.work import one_thread, ordered
+from demele.runtime.work import one_thread, ordered, reporting
 
 #: A model sees at most so many features, which bounds what it costs.
 MOST_FEATURES = 256
