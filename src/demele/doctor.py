@@ -16,7 +16,7 @@ from demele.core.errors import DemeleError, FormatError, InputError, plural
 from demele.core.lazy import pd
 from demele.core.reading import parsing, path_of
 from demele.core.result import Result, about
-from demele.core.table_columns import items_of
+from demele.core.table_columns import COLUMN_NAMES, items_of
 from demele.files.audit_files import ROW, TRUE
 from demele.files.expert_sheets import key_path, read_key
 from demele.files.model_logs import ScoredRow
@@ -25,7 +25,6 @@ from demele.files.prediction_sets import read_predictions
 from demele.files.score_files import program_of, rows_of
 from demele.files.score_tables import HUMAN, ID, SCORE, Wanted, column_of, read_records
 from demele.files.table_files import picking, text_of
-from demele.labels.joined.annotations import COLUMN_NAMES
 from demele.report.document import Document, Section
 from demele.report.listing import listed
 

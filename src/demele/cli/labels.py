@@ -7,9 +7,16 @@ from demele.cli.engine import Call, Command, Given, flag_of
 from demele.core.errors import InputError
 from demele.core.kinds import Data
 from demele.core.labelled import read_labels
-from demele.files.answer_files import read_answers
 from demele.files.audit_files import refuse_weighted
-from demele.files.label_files import classes_named, column, in_one_vocabulary, models, numbers_of, read_transition
+from demele.files.label_files import (
+    classes_named,
+    column,
+    in_one_vocabulary,
+    models,
+    numbers_of,
+    read_answers,
+    read_transition,
+)
 from demele.labels.cleaned.harm import clean_labels
 from demele.labels.joined.aggregate import aggregate
 from demele.labels.made.noise import add_noise

@@ -24,6 +24,13 @@ from demele.core.lazy import pd
 from demele.core.reading import most_unpacked, size_text
 from demele.core.written_numbers import number_hint
 
+#: What the columns of answers of annotators may be called.
+COLUMN_NAMES = {
+    "items": ("item", "items", "task", "unit", "instance", "question", "example"),
+    "annotators": ("annotator", "annotators", "worker", "rater", "performer", "coder", "user"),
+    "answers": ("answer", "answers", "label", "labels", "response", "annotation", "rating", "class"),
+}
+
 # Sparse matrices that are what they say -------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from demele.core.columns import Factors
 from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.core.kinds import joined, share_or_file, unquoted
 from demele.core.lazy import pd
+from demele.core.reading import parsing
 from demele.files.label_files import class_text, classes_like, in_file, read_transition
 from demele.files.named import escaped, is_empty, read_table, split_name
 from demele.files.table_files import Warn, listed
@@ -105,7 +106,17 @@ def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown |
         has = "no names of columns" if isinstance(table, np.ndarray) else listed([str(name) for name in table])
         raise FormatError(f"{text}: expected columns {ROW} (counted from 0) and {TRUE}, got {has}")
     if DRAW in table:
-        table = table.iloc[np.argsort(_order(text, table))]
+        order = whole_numbers(text, table, DRAW)
+        first, last = order.min(), int(order.max())
+        if np.unique(order).size < order.size or first < 1:
+            raise FormatError(f"{text}: column {DRAW}: expected each number once, from 1, got {first} or one twice")
+        if last > order.size:  # counted without a list of them: a number may be huge
+            gap = int(np.flatnonzero(np.sort(order) != np.arange(order.size) + 1)[0]) + 1
+            raise FormatError(
+                f"{text}: column {DRAW}: expected all numbers from 1 to {last}, {last - order.size} are missing, "
+                f"first {gap}; rows that were taken out are not missing at random: put them back"
+            )
+        table = table.iloc[np.argsort(order)]
     rows = whole_numbers(text, table, ROW)
     if GIVEN in table and ((rows >= 0) & (rows < given.size)).all():
         held = [class_text(value) for value in table[GIVEN]]
@@ -127,10 +138,8 @@ def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown |
         with in_file(f"{text}: column {TRUE}"):
             labels = [None if value is None else as_known(value) for value in said]
     least = single(text, table, LEAST)
-    try:
+    with parsing(f"{text}: column {LEAST}: expected a probability, got {quoted(least)}", details=False):
         least_probability = None if least is None else float(least)
-    except ValueError:
-        raise FormatError(f"{text}: column {LEAST}: expected a probability, got {quoted(least)}") from None
     return Answers(
         text,
         TRUE,
@@ -143,20 +152,6 @@ def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown |
         least_probability,
         single(text, table, COMPARISON),
     )
-
-
-def _order(text: str, table: "pd.DataFrame") -> NDArray[np.int64]:
-    order = whole_numbers(text, table, DRAW)
-    if np.unique(order).size < order.size or order.min() < 1:
-        raise FormatError(f"{text}: column {DRAW}: expected each number once, from 1, got {order.min()} or one twice")
-    n_missing = int(order.max()) - order.size  # counted without a list of them: a number may be huge
-    if n_missing:
-        first = int(np.flatnonzero(np.sort(order) != np.arange(order.size) + 1)[0]) + 1
-        raise FormatError(
-            f"{text}: column {DRAW}: expected all numbers from 1 to {order.max()}, {n_missing} are missing, "
-            f"first {first}; rows that were taken out are not missing at random: put them back"
-        )
-    return order
 
 
 def single(text: str, table: "pd.DataFrame", name: str) -> str | None:

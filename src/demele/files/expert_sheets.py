@@ -20,7 +20,7 @@ from demele.core.kinds import Data, OneClass, names_in
 from demele.core.labelled import read_labels
 from demele.core.lazy import pd
 from demele.core.outputs import write_whole
-from demele.core.reading import check_nesting, parsing, read_whole, real_path
+from demele.core.reading import parsing, read_whole, real_path
 from demele.core.result import TableResult
 from demele.core.seeds import rng_for
 from demele.files.audit_files import (
@@ -37,7 +37,7 @@ from demele.files.audit_files import (
     read_answers,
 )
 from demele.files.label_files import class_text, class_texts, classes_like, in_file
-from demele.files.model_logs import OTHER_ANSWER
+from demele.files.model_logs import OTHER_ANSWER, read_object
 from demele.files.named import Cells, is_empty, is_sheet_name, read_sheet_rows, read_table, sheet_bytes, split_name
 from demele.files.prediction_sets import PredictionSet
 from demele.files.table_files import Warn, quoted_name
@@ -220,11 +220,8 @@ def read_key(path: Path) -> SheetKey:
     FormatError
         If it is none, or was changed.
     """
-    content = read_whole(path)
-    check_nesting(path, content)
-    with parsing(f"{path}: not the key of a sheet"):
-        data = json.loads(content.decode("utf-8"))
-    if not isinstance(data, dict) or data.get("format") != _FORMAT or not isinstance(data.get("rows"), list):
+    data = read_object(str(path), read_whole(path))
+    if data.get("format") != _FORMAT or not isinstance(data.get("rows"), list):
         raise FormatError(f"{path}: not the key of a sheet: expected the file that demele wrote next to the sheet")
     with parsing(f"{path}: damaged, or changed"):
         design, least = str(data["design"]), data["least_probability"]

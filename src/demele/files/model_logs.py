@@ -9,14 +9,18 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened
 from demele.core.lazy import require
 from demele.core.reading import check_nesting, check_unpacked, parsed_json, parsing, read_whole, regular_file
-from demele.files.table_files import decimal_sign, listed
+from demele.files.table_files import DECIMAL_SIGN, listed
 
 # One score of one system on one row, whatever program wrote it, and how values become scores --------------------------
 
@@ -99,7 +103,7 @@ def score_of(value: object, what: str, words: Mapping[str, float] | None = None)
             return own.get(word, WORDS.get(word))
         if word in _MISSING:
             return None
-        value = text.replace(",", ".") if decimal_sign() == "," else text
+        value = text.replace(",", ".") if DECIMAL_SIGN.get() == "," else text
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -114,6 +118,8 @@ def score_of(value: object, what: str, words: Mapping[str, float] | None = None)
 
 #: What stands for a model that answered nothing, and for what no model and no log says.
 NO_ANSWER, OTHER_ANSWER = "no answer", "another answer"
+#: What stands for an answer that a log calls right, or wrong, where it does not say which it is.
+RIGHT, WRONG = "right", "wrong"
 #: Share of the right answers that must be the right text for answers to be compared as texts.
 _EXPLAINED = 0.95
 _IGNORED = re.compile(r"(?<=\d),(?=\d{3})|\$")
@@ -210,6 +216,42 @@ def texts_of(answer: LoggedAnswer) -> tuple[str, str]:
     right = plain(answer.targets[0])
     said = plain(answer.said or "") or NO_ANSWER
     return (right if answer.right else f"{said} (judged wrong)" if said == right else said), right
+
+
+def questions_of(rows: Iterable[LoggedAnswer | ScoredRow]) -> set[tuple[str, str]]:
+    """Return what the same task is recognised by in two logs, whatever they call it."""
+    return {(row.id, row.question) for row in rows}
+
+
+def as_classes(
+    answers: Mapping[str, Sequence[LoggedAnswer]],
+) -> tuple[dict[str, NDArray[Any]], NDArray[Any], tuple[int | str, ...], Literal["choices", "open", "graded"]]:
+    """Return answers as the choices that were taken, or else as texts, or else as right and wrong; and which it is."""
+    first = next(iter(answers.values()))
+    every = [one for held in answers.values() for one in held]
+    kind: Literal["choices", "open", "graded"]
+    classes: tuple[int | str, ...]
+    labels: list[Any]
+    if all(one.target is not None and (one.predicted == one.target) == one.right for one in every):
+        kind, most = "choices", max(answer.n_choices for answer in every)
+        said = {name: [one.predicted for one in held] for name, held in answers.items()}
+        labels = [one.target for one in first]
+        classes = tuple(range(most))
+        if isinstance(labels[0], str):
+            silent = [NO_ANSWER] if any(answer.predicted == NO_ANSWER for answer in every) else []
+            classes = (*ascii_uppercase[:most], *silent)
+    elif all(map(have_texts, answers.values())):
+        kind, labels = "open", [texts_of(one)[1] for one in first]
+        said = {name: [texts_of(one)[0] for one in held] for name, held in answers.items()}
+        classes = (*dict.fromkeys(chain(labels, *said.values())), OTHER_ANSWER)
+    else:
+        kind, classes, labels = "graded", (RIGHT, WRONG), [RIGHT] * len(first)
+        said = {name: [RIGHT if one.right else WRONG for one in held] for name, held in answers.items()}
+
+    def array(values: list[Any]) -> NDArray[Any]:
+        return np.array(values, dtype=object if isinstance(values[0], str) else None)
+
+    return {name: array(held) for name, held in said.items()}, array(labels), classes, kind
 
 
 def chosen(text: str, classes: Collection[object]) -> Any:
@@ -328,17 +370,6 @@ _QUESTION = (
     *("passage", "context", "article", "premise"),
     *("question", "query", "problem", "goal", "sentence", "hypothesis"),
 )
-#: Bytes of the first line that are looked at to tell such a file.
-_LOOKED_AT = 1 << 20
-
-
-def is_harness_log(path: Path) -> bool:
-    """Whether a file is called and begins as such samples do."""
-    if path.suffix.lower() != ".jsonl" or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        first = file.readline(_LOOKED_AT)
-    return b'"doc_id"' in first and b'"target"' in first and b'resps"' in first
 
 
 def read_harness_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
@@ -483,16 +514,6 @@ _LOCAL = struct.Struct("<4s22xHH")
 _ENCRYPTED = 1
 #: What the letters of scores count that are no words for 1 and 0: partly right, and no answer.
 _LETTER_SCORES = {"P": 0.5, "N": 0.0}
-
-
-def is_inspect_log(path: Path) -> bool:
-    """Whether a file is called ``.eval``, or is JSON that begins as a log does."""
-    if path.suffix.lower() == ".eval":
-        return True
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return _BEGINS.match(file.read(4096)) is not None
 
 
 def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
@@ -674,3 +695,26 @@ def _answer_of(path: Path, task: str, sample: dict[str, Any], scorer: str) -> Lo
     predicted = text if text is not None and len(text) == 1 and text in letters else NO_ANSWER
     fields["choices"] = "\n".join(map("{}: {}".format, letters, choices))
     return LoggedAnswer(*about, predicted, target, len(letters), predicted, targets, fields)
+
+
+# Which program wrote a log --------------------------------------------------------------------------------------------
+
+#: What reads the answers of a log, and what its scores.
+LOG_READERS = {
+    "lm-evaluation-harness": (read_harness_log, read_harness_scores),
+    "Inspect": (read_inspect_log, read_inspect_scores),
+}
+#: Bytes of the first line that are looked at.
+_LOOKED_AT = 1 << 20
+
+
+def log_program(path: Path) -> str:
+    """Return which of :data:`LOG_READERS` wrote a file, by its suffix and how it begins; nothing if none did."""
+    suffix = path.suffix.lower()
+    if suffix not in (".json", ".jsonl") or not path.is_file():
+        return "Inspect" if suffix == ".eval" else ""
+    with path.open("rb") as file:
+        begin = file.readline(_LOOKED_AT) if suffix == ".jsonl" else file.read(4096)
+    if suffix == ".jsonl":
+        return "lm-evaluation-harness" if all(one in begin for one in (b'"doc_id"', b'"target"', b'resps"')) else ""
+    return "Inspect" if _BEGINS.match(begin) else ""

@@ -62,34 +62,19 @@ def read_numpy(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFra
     if start[:1] not in (b"P", b"\x93"):
         raise FormatError(f"{path}: not a NumPy file that can be read: it does not start as one")
     with opened_archive(path) as archive:
-        return _from_archive(archive, path, names)
-
-
-# Archives --------------------------------------------------------------------------------------------------------
-
-
-def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list[NDArray[Any]]:
-    """Load arrays of an archive, if they are what its directory says and take no more than they may."""
-    held = members_of(archive)
-    members = [held[name] for name in chosen]
-    check_unpacked(path, sum(info.file_size for info in members), stored=regular_file(path))
-    return [read_member(archive, info) for info in members]
-
-
-def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
-    held = list(members_of(archive))
-    if not held:
-        raise FormatError(f"{path}: holds no array")
-    if not names and set(held) >= _OF_SPARSE:
-        raise FormatError(
-            f"{path}: holds a sparse matrix, of scipy.sparse.save_npz; only demele score and probe sparse read one, "
-            "as the first file, CODES; make other tables dense with .toarray()"
-        )
-    if not names and len(held) > 1:
-        raise InputError(f"{path}: holds arrays {listed(held)}; pick one, such as {picking(path, held[0])}")
-    chosen = names or (held[0],)
-    check_known(chosen, held, path, "array")
-    arrays = _loaded(archive, path, chosen)
+        held = list(members_of(archive))
+        if not held:
+            raise FormatError(f"{path}: holds no array")
+        if not names and set(held) >= _OF_SPARSE:
+            raise FormatError(
+                f"{path}: holds a sparse matrix, of scipy.sparse.save_npz; only demele score and probe sparse read "
+                "one, as the first file, CODES; make other tables dense with .toarray()"
+            )
+        if not names and len(held) > 1:
+            raise InputError(f"{path}: holds arrays {listed(held)}; pick one, such as {picking(path, held[0])}")
+        chosen = names or (held[0],)
+        check_known(chosen, held, path, "array")
+        arrays = _loaded(archive, path, chosen)
     if len(arrays) == 1:
         return arrays[0]
     lengths = {len(array) for array in arrays if array.ndim == 1}
@@ -99,6 +84,14 @@ def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) 
 
     with parsing(f"{path}: not columns of a table"):
         return pd.DataFrame(dict(zip(chosen, arrays, strict=True)))
+
+
+def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list[NDArray[Any]]:
+    """Load arrays of an archive, if they are what its directory says and take no more than they may."""
+    held = members_of(archive)
+    members = [held[name] for name in chosen]
+    check_unpacked(path, sum(info.file_size for info in members), stored=regular_file(path))
+    return [read_member(archive, info) for info in members]
 
 
 # Sparse matrices -------------------------------------------------------------------------------------------------
@@ -392,7 +385,13 @@ def read_sheet_rows(path: Path) -> list[tuple[int, Cells]]:
     MissingExtraError
         If it is a workbook and openpyxl is not installed.
     """
-    found = _workbook_rows(path) if path.suffix.lower() == ".xlsx" else _text_rows(path)
+    if path.suffix.lower() == ".xlsx":
+        found = list(_workbook_rows(path))
+    else:
+        delimiter, _ = first_row(path)
+        with parsing(f"{path}: not a table that can be read"):
+            read = csv.reader(io.StringIO(text_of(path), newline=""), delimiter=delimiter)
+            found = [(number, list(map(unescaped, cells))) for number, cells in enumerate(read, 1)]
     rows = [(number, cells) for number, cells in found if any(not is_empty(cell) for cell in cells)]
     if not rows:
         raise FormatError(f"{path}: is empty")
@@ -402,17 +401,6 @@ def read_sheet_rows(path: Path) -> list[tuple[int, Cells]]:
 def is_empty(cell: object) -> bool:
     """Whether a cell holds nothing but blanks."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
-
-
-# Text ------------------------------------------------------------------------------------------------------------
-
-
-def _text_rows(path: Path) -> Iterator[tuple[int, Cells]]:
-    text = text_of(path)
-    delimiter, _ = first_row(path)
-    with parsing(f"{path}: not a table that can be read"):
-        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 1):
-            yield number, [unescaped(cell) for cell in cells]
 
 
 # Workbooks -------------------------------------------------------------------------------------------------------

@@ -2,11 +2,9 @@
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any, Literal
 
 import numpy as np
@@ -19,32 +17,33 @@ from demele.core.lazy import pd
 from demele.core.reading import path_of, real_path
 from demele.core.table_columns import items_of
 from demele.files.audit_files import AsKnown
-from demele.files.label_files import class_text, classes_like, in_file, in_one_vocabulary, label_column, models, name_of
+from demele.files.label_files import (
+    class_text,
+    classes_like,
+    in_file,
+    in_one_vocabulary,
+    label_column,
+    models,
+    name_of,
+    refuse_missing,
+)
 from demele.files.label_files import column as one_column
 from demele.files.model_logs import (
-    NO_ANSWER,
+    LOG_READERS,
     OTHER_ANSWER,
-    LoggedAnswer,
     ModelLog,
-    ScoredRow,
+    as_classes,
     chosen,
     flat_fields,
-    have_texts,
     id_order,
-    is_harness_log,
-    is_inspect_log,
+    log_program,
     plain,
-    read_harness_log,
-    read_inspect_log,
-    texts_of,
+    questions_of,
 )
 from demele.files.named import read_frame, read_table, split_name
 from demele.files.table_files import Warn, check_known, listed, quoted_name
 
 # Logs of several models: found in folders, gathered by model, and read as classes -------------------------------------
-
-#: What stands for an answer that a log calls right, or wrong, where it does not say which it is.
-RIGHT, WRONG = "right", "wrong"
 
 
 def is_log(text: str) -> bool:
@@ -55,7 +54,7 @@ def is_log(text: str) -> bool:
 def _log_files(path: Path) -> list[Path]:
     """Return a log, or the logs of a folder."""
     held = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return [one for one in held if is_harness_log(one) or is_inspect_log(one)]
+    return [one for one in held if log_program(one)]
 
 
 def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[ModelLog]]:
@@ -67,7 +66,7 @@ def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[ModelLog]]
         names |= dict.fromkeys(picked)
         own: dict[str, list[ModelLog]] = {}
         for file in _log_files(path):
-            log = (read_harness_log if is_harness_log(file) else read_inspect_log)(file, [*picked, *shared])
+            log = LOG_READERS[log_program(file)][0](file, [*picked, *shared])
             same = next((other for other in own.setdefault(log.name, []) if _same_task(log, other)), None)
             if same is not None:
                 raise InputError(
@@ -88,42 +87,6 @@ def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[ModelLog]]
 
 def _same_task(one: ModelLog, other: ModelLog) -> bool:
     return one.task == other.task or questions_of(one.answers) == questions_of(other.answers)
-
-
-def questions_of(rows: Iterable[LoggedAnswer | ScoredRow]) -> set[tuple[str, str]]:
-    """Return what the same task is recognised by in two logs, whatever they call it."""
-    return {(row.id, row.question) for row in rows}
-
-
-def as_classes(
-    answers: Mapping[str, Sequence[LoggedAnswer]],
-) -> tuple[dict[str, NDArray[Any]], NDArray[Any], tuple[int | str, ...], Literal["choices", "open", "graded"]]:
-    """Return answers as the choices that were taken, or else as texts, or else as right and wrong; and which it is."""
-    first = next(iter(answers.values()))
-    every = [one for held in answers.values() for one in held]
-    kind: Literal["choices", "open", "graded"]
-    classes: tuple[int | str, ...]
-    labels: list[Any]
-    if all(one.target is not None and (one.predicted == one.target) == one.right for one in every):
-        kind, most = "choices", max(answer.n_choices for answer in every)
-        said = {name: [one.predicted for one in held] for name, held in answers.items()}
-        labels = [one.target for one in first]
-        classes = tuple(range(most))
-        if isinstance(labels[0], str):
-            silent = [NO_ANSWER] if any(answer.predicted == NO_ANSWER for answer in every) else []
-            classes = (*ascii_uppercase[:most], *silent)
-    elif all(map(have_texts, answers.values())):
-        kind, labels = "open", [texts_of(one)[1] for one in first]
-        said = {name: [texts_of(one)[0] for one in held] for name, held in answers.items()}
-        classes = (*dict.fromkeys(chain(labels, *said.values())), OTHER_ANSWER)
-    else:
-        kind, classes, labels = "graded", (RIGHT, WRONG), [RIGHT] * len(first)
-        said = {name: [RIGHT if one.right else WRONG for one in held] for name, held in answers.items()}
-
-    def array(values: list[Any]) -> NDArray[Any]:
-        return np.array(values, dtype=object if isinstance(values[0], str) else None)
-
-    return {name: array(held) for name, held in said.items()}, array(labels), classes, kind
 
 
 _TABLES = (".csv", ".tsv", ".parquet")
@@ -201,13 +164,8 @@ def _columns(
             f"{text}: expected a column of classes for each model, got columns of probabilities or scores: "
             "pass `scores=True` if there is one for each class"
         )
-    for name, values in table.items():
-        rows = np.flatnonzero(values.isna())
-        if rows.size:
-            raise InputError(
-                f"{text}: column {name}: {plural(rows.size, 'missing value', 'missing values')}, first at row "
-                f"{rows[0]}; drop those rows"
-            )
+    for name in table:
+        refuse_missing(text, table[name])
     return _Columns(ids, {str(name): values.to_numpy() for name, values in table.items()})
 
 

@@ -17,9 +17,9 @@ from demele.core.labelled import shown
 from demele.core.reading import parsing, path_of
 from demele.core.table_columns import items_of
 from demele.files.label_files import name_of
-from demele.files.model_logs import ScoredRow, is_harness_log, is_inspect_log, read_harness_scores, read_inspect_scores
+from demele.files.model_logs import LOG_READERS, ScoredRow, log_program, questions_of
 from demele.files.named import split_name
-from demele.files.prediction_sets import distinct, questions_of
+from demele.files.prediction_sets import distinct
 from demele.files.score_tables import (
     HUMAN,
     Reader,
@@ -386,11 +386,8 @@ def program_of(path: Path) -> tuple[str, Reader] | None:
     FormatError, OSError
         If it cannot be read.
     """
-    if is_harness_log(path):
-        return "lm-evaluation-harness", lambda picked, own, words: read_harness_scores(path, picked)
-    if is_inspect_log(path):
-        return "Inspect", lambda picked, own, words: read_inspect_scores(path, picked)
-    return judge_log_of(path)
+    name = log_program(path)
+    return (name, lambda picked, own, words: LOG_READERS[name][1](path, picked)) if name else judge_log_of(path)
 
 
 def _by_system(sources: Sequence[tuple[str, list[ScoredRow]]]) -> dict[str, list[ScoredRow]]:

@@ -10,11 +10,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import FormatError, InputError, plural, quoted
+from demele.core.errors import FormatError, InputError, plural
 from demele.files.label_files import class_text, name_of
 from demele.files.model_logs import ScoredRow, flat_fields, part, picked_one, score_of
 from demele.files.named import is_sheet_name, read_frame, read_sheet_rows, split_name
-from demele.files.table_files import check_known, first_row, json_of, listed
+from demele.files.table_files import check_known, check_repeated, first_row, json_of, listed
 
 #: By what columns are found that no option names.
 ID = ("id", "item", "item_id", "prompt_id", "question_id", "example_id", "doc_id", "row_id", "testidx", "traceid")
@@ -41,9 +41,7 @@ def read_records(path: Path) -> tuple[list[str], Records]:
         return names, [(f"{path}: row {place}", dict(zip(names, row, strict=True))) for place, row in enumerate(rows)]
     (_, header), *lines = read_sheet_rows(path)
     names = ["" if cell is None else str(cell).strip() for cell in header]
-    twice = [name for name in names if name and names.count(name) > 1]
-    if twice:
-        raise FormatError(f"{path}: holds more than one column called {quoted(twice[0])}; rename them")
+    check_repeated([name for name in names if name], path)
     short = 0 if path.suffix.lower() == ".xlsx" else len(names)
     for number, cells in lines:
         if not short <= len(cells) <= len(names):
@@ -222,9 +220,7 @@ def judge_log_of(path: Path) -> tuple[str, Reader] | None:
     held = part(data, "results", dict).get("results")
     if isinstance(held, list):
         return "promptfoo", partial(_promptfoo, path, _objects(path, held))
-    if any(
-        isinstance(part(data, name, list), list) and name in data for name in _OF_DEEPEVAL if isinstance(data, dict)
-    ):
+    if isinstance(data, dict) and any(name in data for name in _OF_DEEPEVAL):
         return "DeepEval", partial(_deepeval, path, data)
     rows = data.get("data") if isinstance(data, dict) else data
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):

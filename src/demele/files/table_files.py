@@ -33,22 +33,18 @@ from demele.core.written_numbers import thousands
 Warn = Callable[[str], None]
 
 _DELIMITERS = (",", ";", "\t")
-_DECIMAL: ContextVar[str] = ContextVar("demele_decimal", default=".")
+#: The decimal sign of numbers in tables of text.
+DECIMAL_SIGN: ContextVar[str] = ContextVar("demele_decimal", default=".")
 
 
 @contextmanager
 def decimal_comma(used: bool) -> Iterator[None]:
     """Read numbers in tables of text with a decimal comma within, if it is used, but where commas split the columns."""
-    before = _DECIMAL.set("," if used else ".")
+    before = DECIMAL_SIGN.set("," if used else ".")
     try:
         yield
     finally:
-        _DECIMAL.reset(before)
-
-
-def decimal_sign() -> str:
-    """Return the decimal sign of numbers in tables of text."""
-    return _DECIMAL.get()
+        DECIMAL_SIGN.reset(before)
 
 
 # Text ------------------------------------------------------------------------------------------------------------
@@ -62,7 +58,7 @@ def read_csv(
     with parsing(what), _in_utf8(path), long_fields():
         delimiter, first = first_row(path)
         # where commas split the columns, none stands in their numbers, whatever other files have
-        decimal = "." if delimiter == "," else _DECIMAL.get()
+        decimal = "." if delimiter == "," else DECIMAL_SIGN.get()
         check_unpacked(path, len(first) * BYTES_PER_COLUMN, stored=path.stat().st_size)
         expected, blank = 0, 0
         with opened(path) as file:
@@ -79,7 +75,7 @@ def read_csv(
                     raise FormatError(f"{path}: line {blank}: expected {fields}, got a blank line; {remedy}")
         header = _has_header(first, path, warn, decimal)
         if header:
-            _check_repeated([name.strip() for name in first if name.strip()], path)
+            check_repeated([name.strip() for name in first if name.strip()], path)
         if decimal == ",":
             _check_commas(path, delimiter, first if header else [], names)
         with warnings.catch_warnings():
@@ -142,7 +138,7 @@ def first_row(path: Path) -> tuple[str, list[str]]:
         raise FormatError(f"{path}: is empty")
     with parsing(f"{path}: not a table that can be read"), long_fields():
         rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in _DELIMITERS}
-    signs = [sign for sign in _DELIMITERS if sign != _DECIMAL.get()]
+    signs = [sign for sign in _DELIMITERS if sign != DECIMAL_SIGN.get()]
     delimiter = max(signs, key=lambda sign: len(rows[sign]))
     if "," not in signs and len(rows[delimiter]) == 1 and not any(_is_number(field, ".") for field in rows[","]):
         delimiter = ","
@@ -269,10 +265,8 @@ def json_of(path: Path) -> tuple[Any, int]:
 
 def _parsed(content: bytes, what: str, path: Path) -> Any:
     def checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            _check_repeated([name for name, _ in pairs], path)
-        return found
+        check_repeated([name for name, _ in pairs], path)
+        return dict(pairs)
 
     with parsing(f"{what}: not JSON"):
         return parsed_json(content, checked)
@@ -282,18 +276,15 @@ def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFram
     """Read a table of JSON; see :func:`demele.files.named.read_table`."""
     data, size = json_of(path)
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
-        return _records(path, data, size, names)
+        return _frame(path, data, size, names)
     if isinstance(data, dict) and data and all(isinstance(column, list) for column in data.values()):
-        return _frame(path, data, len(data), max(map(len, data.values())), size, names)
+        return _frame(path, data, size, names)
     if not isinstance(data, list) or not data:
         raise FormatError(f"{path}: expected a list of rows, or columns by name, got {type(data).__name__}")
     if names:
         raise UnknownNameError(f"{path}: its columns have no names; leave out '::{','.join(names)}'")
-    try:
-        with parsing(f"{path}: not a table"):
-            array = np.asarray(data)
-    except FormatError as error:
-        raise FormatError(f"{path}: rows of different lengths") from error
+    with parsing(f"{path}: rows of different lengths", details=False):
+        array = np.asarray(data)
     if array.dtype.kind == "O" and (array.ndim > 2 or any(isinstance(value, list | dict) for value in array.flat)):
         raise FormatError(f"{path}: expected rows of numbers or words, got lists or objects within them")
     return array
@@ -309,15 +300,13 @@ def read_json_lines(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
             rows.append(_parsed(line, f"{path}: line {number}", path))
             if not isinstance(rows[-1], dict):
                 raise FormatError(f"{path}: line {number}: expected an object, got {type(rows[-1]).__name__}")
-    return _records(path, rows, len(content), names)
+    return _frame(path, rows, len(content), names)
 
 
-def _records(path: Path, rows: list[dict[str, Any]], size: int, names: tuple[str, ...]) -> "pd.DataFrame":
-    return _frame(path, rows, len({name for row in rows for name in row}), len(rows), size, names)
-
-
-def _frame(path: Path, data: Any, width: int, height: int, size: int, names: tuple[str, ...]) -> "pd.DataFrame":
-
+def _frame(path: Path, data: Any, size: int, names: tuple[str, ...]) -> "pd.DataFrame":
+    """Return a table of rows or of columns, which are objects, if it takes no more memory than it may."""
+    columns = data if isinstance(data, dict) else {name: data for row in data for name in row}
+    width, height = len(columns), max(map(len, columns.values()), default=0)
     check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=size)
     with parsing(f"{path}: columns of different lengths"):
         return _picked(pd.DataFrame(data), names, path)
@@ -326,13 +315,16 @@ def _frame(path: Path, data: Any, width: int, height: int, size: int, names: tup
 # Names -----------------------------------------------------------------------------------------------------------
 
 
-def _check_repeated(names: Sequence[str], path: Path) -> None:
-    """Refuse two columns of one name: one of them would be renamed or lost."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise FormatError(f"{path}: holds more than one column called {quoted(name)}; rename them")
-        seen.add(name)
+def check_repeated(names: Sequence[str], path: Path) -> None:
+    """Refuse two columns of one name: one of them would be renamed or lost.
+
+    Raises
+    ------
+    FormatError
+    """
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FormatError(f"{path}: holds more than one column called {quoted(twice)}; rename them")
 
 
 def _picked(frame: "pd.DataFrame", names: tuple[str, ...], path: Path) -> "pd.DataFrame":

@@ -12,21 +12,13 @@ from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
 from demele.core.lazy import pd
-from demele.core.table_columns import as_column, items_of, split_columns
+from demele.core.table_columns import COLUMN_NAMES, as_column, items_of, split_columns
 from demele.core.uncertainty import Note
 from demele.noise.transition import set_fields
 
 
 def _kind(names: tuple[int | str, ...]) -> Any:
     return np.int64 if names and isinstance(names[0], int) else object
-
-
-#: What the columns of a data frame may be called.
-COLUMN_NAMES = {
-    "items": ("item", "items", "task", "unit", "instance", "question", "example"),
-    "annotators": ("annotator", "annotators", "worker", "rater", "performer", "coder", "user"),
-    "answers": ("answer", "answers", "label", "labels", "response", "annotation", "rating", "class"),
-}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
