@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -28,7 +29,7 @@ from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
 from demele.metrics.catalogue import CATALOGUE
-from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Span, Table
+from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Table
 from demele.report.listing import Column, listed
 from demele.report.words import count, joined, name, rate, written
 
@@ -137,10 +138,6 @@ def _heat(caption: str, shown: Sequence[str], pairs: "Mapping[tuple[str, str], P
     return Heat(caption, titles, titles, values, "number.2", ("metric", "metric"), "both ways", rings, struck)
 
 
-def _span(low: float, high: float) -> Span | None:
-    return None if math.isnan(low) else (low, high)
-
-
 def _pairs(result: "Agreement") -> Table:
     printed = _printed(result)
 
@@ -151,7 +148,7 @@ def _pairs(result: "Agreement") -> Table:
         ("Metric", "text", lambda one: title_of_metric(one.first)),
         ("Other metric", "text", lambda one: title_of_metric(one.second)),
         ("tau", "number.2", "tau"),
-        ("Interval", "number.2", lambda one: _span(one.low, one.high)),
+        ("Interval", "number.2", lambda one: (one.low, one.high)),
         ("p", "p?", "p_value"),
         ("Result", "text", lambda one: _PILLS[one.verdict]),
         *((f"{of.title}, published", "number.2?", lambda one, of=of: published(one, of)) for of in printed),
@@ -167,7 +164,7 @@ def _measures(result: "Agreement") -> Table:
         ("Configurations", "count", "configurations"),
         ("Significant pairs", "count", lambda one: one.verdicts.count("significant")),
         ("Mean |tau|", "number.2", "mean_size.value"),
-        ("Interval", "number.2", lambda one: _span(one.mean_size.low, one.mean_size.high)),
+        ("Interval", "number.2", lambda one: one.mean_size),
     ]
     return listed("Matrices", result.matrices.values(), columns)
 
@@ -179,7 +176,7 @@ def _published(result: "Agreement") -> Table:
         ("Disputed pairs", "text?", "disputed"),
         ("Pairs", "count", "pairs"),
         ("r", "number.2", "r"),
-        ("Interval", "number.2", lambda row: _span(row["r_low"], row["r_high"])),
+        ("Interval", "number.2", itemgetter("r_low", "r_high")),
         ("Same sign", "percent", "same_sign"),
         ("Mean difference", "number.2", "difference"),
     ]

@@ -345,10 +345,7 @@ def _line(found: "Characterisation", metric: str, scenario: Scenario, title: str
     if curve is None or curve.declined is not None or not any(curve.n) or not set(scenario.severities) <= set(measured):
         return None
     points = [curve.point(measured.index(severity), found.level) for severity in scenario.severities]
-    mean, low, high = (
-        [None if point[what] != point[what] else float(f"{point[what]:.4g}") for point in points]
-        for what in ("mean", "low", "high")
-    )
+    mean, low, high = ([float(f"{point[what]:.4g}") for point in points] for what in ("mean", "low", "high"))
     return Line(title, scenario.severities, mean, low, high)
 
 

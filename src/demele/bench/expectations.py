@@ -530,10 +530,6 @@ class Scenario:
         """Return the label of the severity at a position."""
         return self.labels[position] if self.labels else f"{self.severities[position]:g}"
 
-    def position(self, severity: float) -> int:
-        """Return the place of a severity in the sweep."""
-        return _place(self.severities, severity)
-
 
 def group_of(spec: Metric) -> str:
     """Return the metrics that are measured, and stored, together: as in the catalogue, but RMIG has its own table."""

@@ -68,33 +68,23 @@ def weighted_taus(scores: Scores, weights: NDArray[np.float64]) -> NDArray[np.fl
     counts: NDArray[Any] = np.ascontiguousarray(weights, kind)
     concordant = np.zeros((len(weights), first.size))
     untied = np.zeros((len(weights), columns if complete else 2 * first.size))
-    for rows, others in _blocks(n):
+    step = max(1, _PAIRS_AT_ONCE // max(n, 1))
+    for start in range(0, n, step):
+        rows, others = slice(start, min(start + step, n)), slice(start, n)
         signs: NDArray[Any] = np.sign(scores[rows, None] - scores[None, others]).astype(kind)
         signs[np.arange(rows.start, rows.stop)[:, None] >= np.arange(others.start, others.stop)] = 0.0
         signs = signs.reshape(-1, columns)
         both = (counts[:, rows, None] * counts[:, None, others]).reshape(len(counts), -1)
         products = signs[:, first] * signs[:, second]
         concordant += both @ np.nan_to_num(products)
-        untied += both @ (np.abs(signs) if complete else _untied(signs, products, first, second))
+        if complete:
+            untied += both @ np.abs(signs)
+        else:  # a row that one column lacks does not count in the other either
+            sizes = [np.where(np.isfinite(products), np.abs(signs[:, one]), 0) for one in (first, second)]
+            untied += both @ np.concatenate(sizes, axis=1)
     if complete:
         return _ratio(concordant, untied[:, first], untied[:, second])
     return _ratio(concordant, untied[:, : first.size], untied[:, first.size :])
-
-
-def _blocks(n: int) -> Iterator[tuple[slice, slice]]:
-    """Yield rows, and the rows from the first of them on, so that few enough pairs are held at a time."""
-    step = max(1, _PAIRS_AT_ONCE // max(n, 1))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n)), slice(start, n)
-
-
-def _untied(signs: NDArray[Any], products: NDArray[Any], first: NDArray[np.intp], second: NDArray[np.intp]) -> Any:
-    """Return which pairs of rows are untied in the first column of each pair, then in the second.
-
-    Missing scores have signs that are NaN; a row that one column lacks does not count in the other either.
-    """
-    there = np.isfinite(products)
-    return np.concatenate([np.where(there, np.abs(signs[:, column]), 0) for column in (first, second)], axis=1)
 
 
 def _ratio(
@@ -117,9 +107,14 @@ def taus(scores: Scores) -> NDArray[np.float64]:
 
 def counted(scores: Scores) -> NDArray[np.intp]:
     """Return how many rows have both scores of each pair, shape (n_pairs,)."""
-    there = np.isfinite(scores)
-    first, second = column_pairs(scores.shape[1])
-    return np.asarray((there[:, first] & there[:, second]).sum(axis=0))
+    return np.array([len(both) for both in _rows_of_both(scores)], dtype=np.intp)
+
+
+def _rows_of_both(scores: Scores) -> Iterator[Scores]:
+    """Yield the two columns of each pair, of the rows that have both scores."""
+    for pair in zip(*column_pairs(scores.shape[1]), strict=True):
+        both = scores[:, pair]
+        yield both[np.isfinite(both).all(axis=1)]
 
 
 # What a group explains -----------------------------------------------------------------------------------------------
@@ -222,14 +217,11 @@ def p_values(scores: Scores) -> NDArray[np.float64]:
     """
     from scipy.stats import kendalltau
 
-    first, second = column_pairs(scores.shape[1])
-    found = np.full(first.size, np.nan)
-    for place, (one, other) in enumerate(zip(first, second, strict=True)):
-        there = np.isfinite(scores[:, one]) & np.isfinite(scores[:, other])
-        x, y = scores[there, one], scores[there, other]
-        if there.sum() > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
-            found[place] = kendalltau(x, y).pvalue
-    return found
+    found = []
+    for both in _rows_of_both(scores):
+        varied = len(both) > 1 and (np.ptp(both, axis=0) > 0).all()
+        found.append(kendalltau(*both.T).pvalue if varied else math.nan)
+    return np.array(found)
 
 
 def p_values_within(taus: NDArray[np.float64], n: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
@@ -256,11 +248,9 @@ def untied_rows(scores: Scores) -> NDArray[np.intp]:
     >>> untied_rows(np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 4.0]]))
     array([2])
     """
-    first, second = column_pairs(scores.shape[1])
     found = []
-    for one, other in zip(first, second, strict=True):
-        both = scores[np.isfinite(scores[:, one]) & np.isfinite(scores[:, other])]
-        ties = [int(np.unique(both[:, column], return_counts=True)[1].max(initial=0)) for column in (one, other)]
+    for both in _rows_of_both(scores):
+        ties = [int(np.unique(column, return_counts=True)[1].max(initial=0)) for column in both.T]
         found.append(len(both) - max(max(ties) - 1, 0))
     return np.array(found, dtype=np.intp)
 

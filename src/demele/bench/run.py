@@ -136,9 +136,9 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
             resolve(metric.name)  # one without a function is a registered one
         return metric
     if isinstance(metric, str):
-        return _registered(resolve(metric))
+        return of_metric(CATALOGUE[resolve(metric)], ())
     if isinstance(metric, Metric):
-        return _registered(metric.name) if CATALOGUE.find(metric.name) is metric else of_metric(metric, taken)
+        return of_metric(metric, taken)
     if not callable(metric):
         raise InputTypeError("metrics", f"expected a name or a callable (codes, factors), got {quoted(metric)}")
     for item in taken.values():
@@ -146,32 +146,20 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
             return item
     name = getattr(metric, "__name__", "")
     if name in CATALOGUE and CATALOGUE[name].call is metric:
-        return _registered(name)
+        return of_metric(CATALOGUE[name], ())
     return candidate(metric, name=free_name(metric, [*_taken(), *taken]))
 
 
-def _registered(name: str) -> Candidate:
-    spec = CATALOGUE[name]
-    if not spec.is_ours:
-        return of_metric(spec, ())
-    return Candidate(
-        name=name,
-        title=spec.title,
-        group=group_of(spec),
-        claims=cast("Any", spec.properties),
-        discretises=spec.discretises,
-    )
-
-
 def of_metric(metric: Metric, taken: Iterable[str]) -> Candidate:
-    """Return a metric that is not one of demele's: it travels whole, since other processes need not know its name."""
-    own = metric.name if CATALOGUE.find(metric.name) is metric else free_name(metric.name, [*_taken(), *taken])
+    """Return a metric; one that is not demele's travels whole, since other processes need not know its name."""
+    known, claims = CATALOGUE.find(metric.name) is metric, cast("Any", metric.properties)
+    ours, own = known and metric.is_ours, metric.name if known else free_name(metric.name, [*_taken(), *taken])
     return Candidate(
         name=own,
         title=metric.title,
-        group=own,
-        function=metric,
-        claims=_checked_claims(cast("Any", metric.properties) or None),
+        group=group_of(metric) if ours else own,
+        function=None if ours else metric,
+        claims=claims if ours else _checked_claims(claims or None),
         discretises=metric.discretises,
     )
 
@@ -193,7 +181,7 @@ def _checked_claims(claims: Sequence[Property] | Property | None) -> tuple[Prope
 CODES_STD = 0.01
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """One group of metrics, to be measured on one representation."""
 
@@ -239,14 +227,7 @@ class Plan:
         """Return the task of one group on one representation."""
         return Task(
             key=record_key(scenario, severity, seed, group),
-            about=Measurement(
-                scenario=scenario,
-                severity=severity,
-                seed=seed,
-                group=group,
-                n_samples=self.n_samples,
-                protocol=self.protocol,
-            ),
+            about=Measurement(scenario, severity, seed, group, self.n_samples, self.protocol),
             seed=seed,
             together=(scenario.name, severity, seed),
             weight=20.0 if slowness(group.group) == 2 else 0.5,
@@ -267,14 +248,10 @@ def declined(candidate: Candidate, scenario: Scenario) -> str | None:
 def record_key(scenario: Scenario, severity: float, seed: int, candidate: Candidate) -> Key:
     """Return what a record is kept under; that of a user's scenario or metric changes with its code."""
     known = SCENARIOS.get(scenario.name)
-    own = known is None or _how(known) != _how(scenario)
+    # everything but the severity that decides the numbers
+    own = known is None or any(getattr(known, how) != getattr(scenario, how) for how in ("draw", "paired", "score"))
     name = f"{scenario.name}@{scenario.draw_fingerprint}" if own else scenario.name
     return (name, repr(float(severity)), seed, candidate.key)
-
-
-def _how(scenario: Scenario) -> tuple[object, ...]:
-    """Return everything but the severity that decides the numbers of a scenario."""
-    return scenario.draw, scenario.paired, scenario.score
 
 
 def drawn(scenario: Scenario, severity: float, seed: int, n_samples: int) -> Representation:
@@ -513,9 +490,9 @@ def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
             continue
         # half way along a sweep: on a perfect representation, luck has nothing to choose from
         scenario = own[0].about.scenario
-        middle = scenario.severities[len(scenario.severities) // 2]
-        tried = plan.task(scenario, middle, 0, item)
-        where = f"on scenario {scenario.name!r} at {scenario.label(scenario.position(middle))}"
+        middle = len(scenario.severities) // 2
+        tried = plan.task(scenario, scenario.severities[middle], 0, item)
+        where = f"on scenario {scenario.name!r} at {scenario.label(middle)}"
         with warnings.catch_warnings(action="ignore"):
             (record,), (again,) = measured((tried.about,)), measured((tried.about,))
         first, second = outcome(record, item.name), outcome(again, item.name)

@@ -1,11 +1,11 @@
 """Findings of the bench: curves of every metric on every scenario, judged by criteria."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from statistics import mode
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -401,7 +401,7 @@ def judged_part(
             where = f"no value at {scenario.label(place)}"
             if not curve.failed[place]:
                 return ended("inconclusive", f"{where}: no seed was run")
-            return ended("fails" if own else "not applicable", f"{where}: {_commonest(curve.reasons[place])}")
+            return ended("fails" if own else "not applicable", f"{where}: {mode(curve.reasons[place])}")
     simultaneous = 1 - (1 - level) / len(contrasts)
     conditions = [_decided(contrast, curve, scenario, simultaneous) for contrast in contrasts]
     status = _together([condition.status for condition in conditions])
@@ -409,14 +409,10 @@ def judged_part(
     failed, seeds = curve.failed[worst], len(curve.outcomes[worst])
     if not failed:
         return ended(status, None, conditions)
-    reason = f"{failed} of {seeds} seeds gave no value at {scenario.label(worst)}: {_commonest(curve.reasons[worst])}"
+    reason = f"{failed} of {seeds} seeds gave no value at {scenario.label(worst)}: {mode(curve.reasons[worst])}"
     if status == "holds" and failed > _FAILED_SHARE * seeds:
         status = "inconclusive"
     return ended(status, reason, conditions)
-
-
-def _commonest(reasons: Sequence[str]) -> str:
-    return Counter(reasons).most_common(1)[0][0]
 
 
 def _decided(contrast: Contrast, curve: Curve, scenario: Scenario, level: float) -> Condition:
@@ -499,7 +495,7 @@ def _sentence(contrast: Contrast, found: Difference, status: Status, curve: Curv
     (upper, upper_weight), *rest = sorted(contrast.weights.items(), key=lambda item: -item[1])
 
     def at(place: int) -> str:
-        return f"{_score(float(curve.values[place].mean()))} at {scenario.label(place)}"
+        return f"{float(curve.values[place].mean()):z.3f} at {scenario.label(place)}"
 
     if not rest and upper_weight == 1:
         return f"{plain} at {scenario.label(upper)}, {least}"
@@ -522,13 +518,9 @@ def _sentence(contrast: Contrast, found: Difference, status: Status, curve: Curv
     return f"{contrast.text}: {plain}, {least}"
 
 
-def _score(value: float, digits: int = 3) -> str:
-    return f"{value:z.{digits}f}"
-
-
 def _estimate(found: tuple[float, float, float], digits: int) -> str:
     """Return an estimate with its interval, if it has one that is not a point."""
-    value, low, high = (_score(item, digits) if np.isfinite(item) else "" for item in found)
+    value, low, high = (f"{item:z.{digits}f}" if np.isfinite(item) else "" for item in found)
     if not low:
         return f"{value} (spread unknown)"
     return value if low == high else f"{value} [{low}, {high}]"
@@ -588,8 +580,8 @@ class Findings:
         """
         found = (curve.outcomes for (name, _), curve in self.curves.items() if name == metric)
         # nothing is stored, or a metric takes no part, where there is no seed
-        counts = Counter(len(own) for outcomes in found for own in outcomes if own)
-        return (counts.most_common(1)[0][0], self.fewer_rows[metric]) if metric in self.fewer_rows and counts else None
+        counts = [len(own) for outcomes in found for own in outcomes if own]
+        return (mode(counts), self.fewer_rows[metric]) if metric in self.fewer_rows and counts else None
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

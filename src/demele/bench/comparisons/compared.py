@@ -376,34 +376,32 @@ def planned(
         raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
     if kind == "uniform" and annotations is not None:
         raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
-    made: dict[float, Any] = {}
+    versions: dict[NoiseRate, Indices] = {}
+    made: Any = None
     for rate in rates:
         if callable(kind):
-            made[rate] = kind(true_labels.copy(), rate, seed)
+            made = kind(true_labels.copy(), rate, seed)
         elif kind == "feature":
-            made[rate] = add_feature_noise(true_labels, annotations, rate, legitimacy=legitimacy)
+            made = add_feature_noise(true_labels, annotations, rate, legitimacy=legitimacy)
         else:
-            made[rate] = add_uniform_noise(true_labels, rate, classes=data.vocabulary.classes, seed=seed)
+            made = add_uniform_noise(true_labels, rate, classes=data.vocabulary.classes, seed=seed)
+        labels = read_labels(getattr(made, "labels", made), "kind")
+        if labels.size != data.n:
+            raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
+        coded = data.vocabulary.encode(labels, "kind")
+        versions[NoiseRate(wanted=rate, rate=float((coded != data.labels).mean()))] = coded
     return Plan(
         clean=data,
-        versions=dict(_version(rate, one, data) for rate, one in made.items()),
+        versions=versions,
         contenders=contenders,
         asked=asked,
         level=level,
-        difficulty=made[rates[-1]].difficulty if kind == "feature" else None,
+        difficulty=made.difficulty if kind == "feature" else None,
         seed=seed,
         reference=reference,
         noise=f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind,
         notes=tuple(notes),
     )
-
-
-def _version(wanted: float, made: Any, data: Labelled) -> tuple[NoiseRate, Indices]:
-    labels = read_labels(getattr(made, "labels", made), "kind")
-    if labels.size != data.n:
-        raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
-    coded = data.vocabulary.encode(labels, "kind")
-    return NoiseRate(wanted=wanted, rate=float((coded != data.labels).mean())), coded
 
 
 # Its rounds -----------------------------------------------------------------------------------------------------------
@@ -427,21 +425,6 @@ def decided(rounds: tuple[tuple[Setting, Contender], ...]) -> list[Record]:
     return records
 
 
-def decisions(plan: Plan, records: Store) -> dict[tuple[float, str, str], Decided]:
-    """Return all decisions of a finished run by noise rate, measure and method."""
-    n_pairs = len(plan.clean.names) * (len(plan.clean.names) - 1)
-    found = {}
-    for noise, asked, contender in plan.rounds():
-        key = decision_key(noise, asked, contender)
-        record = records[key]
-        with reading_record(key):
-            labels, better = record["labels_asked"], unpacked_classes(record["better"], n_pairs)
-            if not is_number(labels) or not np.isin(better, (0, 1, 2)).all():
-                raise FormatError(f"its labels_asked are {quoted(labels)}, or a pair has another verdict than three")
-        found[noise.wanted, asked.text, contender.name] = Decided(better == 1, better == 2, labels)
-    return found
-
-
 def concluded(
     plan: Plan,
     records: Store,
@@ -453,17 +436,20 @@ def concluded(
     indicators: Floats | None = None,
 ) -> MethodComparison:
     """Count the errors of a finished run; ``notes`` stand before those of the plan."""
-    decided = decisions(plan, records)
     clean = {asked.text: plan.setting(plan.clean.labels, 0.0, asked) for asked in plan.asked}
     references = {measure: reference_choice(one, plan.reference) for measure, one in clean.items()}
-    columns = {noise.wanted: noise for noise in plan.versions}
-    measures = tuple(references)
-    tallies = [
-        tallied(
-            found, references[measure], len(plan.clean.names), method=method, measure=measure, column=columns[wanted]
-        )
-        for (wanted, measure, method), found in sorted(decided.items(), key=lambda item: measures.index(item[0][1]))
-    ]
+    measures, m = tuple(references), len(plan.clean.names)
+    decided: dict[tuple[float, str, str], Decided] = {}
+    tallies = []
+    for noise, asked, contender in sorted(plan.rounds(), key=lambda one: measures.index(one[1].text)):
+        key, measure, method = decision_key(noise, asked, contender), asked.text, contender.name
+        record = records[key]
+        with reading_record(key):
+            labels, better = record["labels_asked"], unpacked_classes(record["better"], m * (m - 1))
+            if not is_number(labels) or not np.isin(better, (0, 1, 2)).all():
+                raise FormatError(f"its labels_asked are {quoted(labels)}, or a pair has another verdict than three")
+        found = decided[noise.wanted, measure, method] = Decided(better == 1, better == 2, labels)
+        tallies.append(tallied(found, references[measure], m, method=method, measure=measure, column=noise))
     notes += plan.notes
     if plan.reference != "overlap":
         message = f"Verdicts are held against {REFERENCES[plan.reference]}, not the overlap of intervals, as is usual."
@@ -473,7 +459,7 @@ def concluded(
         names=plan.clean.names,
         accuracies=right.mean(axis=1),
         contenders={contender.name: (contender.title, contender.inputs) for contender in plan.contenders},
-        columns=tuple(columns.values()),
+        columns=tuple(plan.versions),
         measures=measures,
         tallies=tuple(tallies),
         references=references,

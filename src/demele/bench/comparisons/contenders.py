@@ -77,8 +77,8 @@ class Setting:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """All ordered pairs (baseline, candidate), shape (n_pairs, 2)."""
-        return ordered_pairs(len(self.data.names))
+        """All ordered pairs (baseline, candidate), shape (n_pairs, 2): the square of models without its diagonal."""
+        return np.argwhere(~np.eye(len(self.data.names), dtype=np.bool_))
 
     @cached_property
     def transition(self) -> TransitionCounts:
@@ -96,11 +96,6 @@ class Setting:
         """Return what one of demele's methods says of all pairs."""
         outcomes = METHODS[method](self.question(**known))
         return Decided(outcomes.candidate, outcomes.baseline)
-
-
-def ordered_pairs(n_models: int) -> NDArray[np.intp]:
-    """Return all ordered pairs (baseline, candidate), row by row of the square of models without its diagonal."""
-    return np.argwhere(~np.eye(n_models, dtype=np.bool_))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

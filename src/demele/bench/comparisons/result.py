@@ -1,14 +1,14 @@
 """What comparison methods decided, compared with the comparison on true labels: rates and matrices."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.contenders import REFERENCES, Decided, ordered_pairs
+from demele.bench.comparisons.contenders import REFERENCES, Decided
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import UnknownNameError
 from demele.core.kinds import checked_name
@@ -41,6 +41,7 @@ def methods_document(result: "MethodComparison") -> Document:
     tables = {measure: _table(result, measure, shown) for measure in result.measures}
     figures = {measure: _errors(result, measure, tables[measure]) for measure in result.measures}
     first, *others = result.measures
+    headline, best = _sentences(result, first, shown)
     methods, pairs = len(result.contenders), len(result.names) * (len(result.names) - 1)
     sharper = (
         "The test on true labels misses small differences: what counts as an error of a more powerful method can be a "
@@ -49,9 +50,9 @@ def methods_document(result: "MethodComparison") -> Document:
     return Document(
         kind="Comparison methods",
         title=name(result.title),
-        headline=_headline(result, first, shown),
+        headline=headline,
         sentences=[
-            _best(result, first, shown),
+            best,
             "Type I error: the method prefers the candidate, true labels do not. Power: both prefer it.",
             "Contradicted: method and true labels prefer opposite classifiers.",
             sharper * (result.reference == "overlap"),
@@ -97,62 +98,46 @@ def _at(result: "MethodComparison", measure: str, noise: float) -> "dict[str, Ta
     return {method: found[method] for method in result.contenders if method in found}
 
 
-def _share(percent: float) -> float | None:
-    return None if np.isnan(percent) else percent / 100
-
-
-def _power(tally: "Tally") -> float | None:
-    return None if np.isnan(tally.type_2) else 1 - tally.type_2 / 100
-
-
-def _free(result: "MethodComparison", measure: str) -> list[str]:
-    """Return the methods without a type I error at any rate, of those that could make one."""
-    own = [one for one in result.tallies if one.measure == measure]
+def _sentences(result: "MethodComparison", measure: str, shown: float) -> tuple[str, str]:
+    """Return the headline, and which methods of those without a type I error at any rate have the most power."""
+    own, tallies = [one for one in result.tallies if one.measure == measure], _at(result, measure, shown)
     free = {one.method for one in own if one.n_kept} - {one.method for one in own if one.n_type_1}
-    return [method for method in result.contenders if method in free]
-
-
-def _headline(result: "MethodComparison", measure: str, shown: float) -> str:
-    tallies, free = _at(result, measure, shown), _free(result, measure)
     several, here = len(result.columns) > 1, f"with {rate(shown)} wrong labels"
     rates, usual = "at any noise rate" if several else here, tallies.get("overlap")
-    if len(tallies) == 1:
-        return f"{_title(result, *tallies)} makes {f'no type I error {rates}' if free else 'type I errors here'}."
-    errs = ""
+    errs, verb = "", "makes" if len(free) == 1 else "make"
     if usual is not None and usual.n_type_1:
-        errs = f"; interval overlap makes {written(_share(usual.type_1), 'percent')}{f' {here}' if several else ''}"
-    if not free:
-        return f"Every method makes type I errors{errs}."
-    verb = "makes" if len(free) == 1 else "make"
-    return f"{len(free)} of {count(len(tallies), 'method')} {verb} no type I error {rates}{errs}."
-
-
-def _best(result: "MethodComparison", measure: str, shown: float) -> str:
-    """Name the methods of most power that make no type I error."""
-    free, tallies = _free(result, measure), _at(result, measure, shown)
-    found = {_title(result, one): power for one in free if one in tallies and (power := _power(tallies[one]))}
-    told = [f"{title} {written(found[title], 'percent')}" for title in sorted(found, key=lambda one: -found[one])[:2]]
-    return f"Most power without type I errors, at {rate(shown)} wrong labels: {joined(told, 'then')}." if told else ""
+        errs = f"; interval overlap makes {written(usual.type_1 / 100, 'percent')}{f' {here}' if several else ''}"
+    headline = f"{len(free)} of {count(len(tallies), 'method')} {verb} no type I error {rates}{errs}."
+    if len(tallies) == 1:
+        headline = f"{_title(result, *tallies)} makes {f'no type I error {rates}' if free else 'type I errors here'}."
+    elif not free:
+        headline = f"Every method makes type I errors{errs}."
+    found = [(one.type_2, _title(result, method)) for method, one in tallies.items() if method in free]
+    most = sorted((one for one in found if one[0] < 100), key=lambda one: one[0])[:2]
+    told = [f"{title} {written(1 - missed / 100, 'percent')}" for missed, title in most]
+    best = f"Most power without type I errors, at {rate(shown)} wrong labels: {joined(told, 'then')}." if told else ""
+    return headline, best
 
 
 # Figures --------------------------------------------------------------------------------------------------------------
 
 
 def _errors(result: "MethodComparison", measure: str, table: Table) -> Choice | Strips:
-    """Return type I errors and power: along the noise rates, or those of the table at the only one."""
+    """Return type I errors and power: along the noise rates, with standard errors, or those of the only one."""
     if len(result.columns) == 1:
         return drawn(table, "Power", tick="Type I error", ends=(0.0, 1.0), most=_MOST_LINES)
-    tallies: dict[str, list[Tally]] = {}
-    for one in result.tallies:
-        if one.measure == measure:
-            tallies.setdefault(one.method, []).append(one)
     families = Counter[str]()
     panels: dict[str, list[Line]] = {"Type I error": [], "Power": []}
-    for method, own in tallies.items():
-        families[method.partition("(")[0]] += 1
-        if families[method.partition("(")[0]] <= _OF_ONE_FAMILY and len(panels["Power"]) < _MOST_LINES:
-            panels["Type I error"].append(_line(result, own, [_share(one.type_1) for one in own], "type_1_se"))
-            panels["Power"].append(_line(result, own, list(map(_power, own)), "type_2_se"))
+    for method in result.contenders:
+        own = [one for one in result.tallies if (one.measure, one.method) == (measure, method)]
+        families[method.partition("(")[0]] += bool(own)
+        if own and families[method.partition("(")[0]] <= _OF_ONE_FAMILY and len(panels["Power"]) < _MOST_LINES:
+            for panel, values, errors in (
+                ("Type I error", [one.type_1 / 100 for one in own], [one.type_1_se / 100 for one in own]),
+                ("Power", [1 - one.type_2 / 100 for one in own], [one.type_2_se / 100 for one in own]),
+            ):
+                low, high = (np.clip(np.add(values, np.multiply(sign, errors)), 0, 1).tolist() for sign in (-1, 1))
+                panels[panel].append(Line(_title(result, method), [one.noise for one in own], values, low, high))
     axis = ("wrong labels", "percent")
     return Choice(
         "Figure",
@@ -161,14 +146,6 @@ def _errors(result: "MethodComparison", measure: str, table: Table) -> Choice | 
             for title, lines in panels.items()
         },
     )
-
-
-def _line(result: "MethodComparison", own: "Sequence[Tally]", values: Sequence[float | None], error: str) -> Line:
-    """Return values along the noise rates, with one standard error on both sides."""
-    middle = np.array([np.nan if value is None else value for value in values])
-    errors = np.array([getattr(one, error) for one in own]) / 100
-    low, high = (np.clip(middle + sign * errors, 0, 1).tolist() for sign in (-1, 1))
-    return Line(_title(result, own[0].method), [one.noise for one in own], values, low, high)
 
 
 #: Classes that the figure of indicators shows.
@@ -188,7 +165,7 @@ def _indicators(result: "MethodComparison") -> list[Block | None]:
     for place, which in enumerate(_SHARES):
         for number, label in enumerate(result.classes[:_MOST_CLASSES]):
             dots = [Mark("dot", float(one), series=place) for one in result.indicators[:, place * k + number]]
-            rows.append(Strip(f"{which}, {name(label)}", [one for one in dots if not np.isnan(one.at or 0.0)]))
+            rows.append(Strip(f"{which}, {name(label)}", dots))
     series = {place: f"{which}: {means}" for place, (which, means) in enumerate(_SHARES.items())}
     return [Strips("Indicators by class", rows, "percent", series=series, ends=(0.0, 1.0))]
 
@@ -223,11 +200,11 @@ def _images(result: "MethodComparison", measure: str, shown: float) -> Choice:
 def _table(result: "MethodComparison", measure: str, shown: float) -> Table:
     columns: list[Column[Tally]] = [
         ("Method", "text", lambda one: _title(result, one.method)),
-        ("Type I error", "percent", lambda one: _share(one.type_1)),
-        ("SE", "percent.1?", lambda one: _share(one.type_1_se)),
-        ("Power", "percent", _power),
-        ("SE of power", "percent.1?", lambda one: _share(one.type_2_se)),
-        ("Agreement", "percent?", lambda one: _share(one.agreement)),
+        ("Type I error", "percent", lambda one: one.type_1 / 100),
+        ("SE", "percent.1?", lambda one: one.type_1_se / 100),
+        ("Power", "percent", lambda one: 1 - one.type_2 / 100),
+        ("SE of power", "percent.1?", lambda one: one.type_2_se / 100),
+        ("Agreement", "percent?", lambda one: one.agreement / 100),
         ("Contradicted", "count", "reversed"),
         ("Expert labels", "count", "labels_asked"),
         ("Known to the method", "text?", lambda one: result.contenders[one.method][1]),
@@ -396,25 +373,19 @@ class MethodComparison(Result):
         """
         one = self.tally(method, noise, measure)
         found, truth = self.decided[one.noise, one.measure, method].candidate, self.references[one.measure].candidate
-        return square(outcomes(found, truth), len(self.names))
+        return outcomes(found, truth, len(self.names))
 
 
-def outcomes(found: Flags, truth: Flags) -> NDArray[np.int8]:
-    """Return the number of the outcome of each pair: see :data:`OUTCOMES`."""
-    return np.select([found & truth, found & ~truth, ~found & truth], [2, 3, 4], default=1).astype(np.int8)
-
-
-def square(values: NDArray[np.int8], m: int) -> NDArray[np.int8]:
-    """Return per-pair values as a square with zeros on its diagonal."""
+def outcomes(found: Flags, truth: Flags, m: int) -> NDArray[np.int8]:
+    """Return the number of the outcome of each ordered pair as a square of models: see :data:`OUTCOMES`."""
     table = np.zeros((m, m), dtype=np.int8)
-    pairs = ordered_pairs(m)
-    table[pairs[:, 0], pairs[:, 1]] = values
+    table[~np.eye(m, dtype=np.bool_)] = np.select([found & truth, found, truth], [2, 3, 4], default=1)
     return table
 
 
 def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str, column: NoiseRate) -> Tally:
     """Count the errors of one method on one noisy version."""
-    cells = square(outcomes(found.candidate, truth.candidate), m)
+    cells = outcomes(found.candidate, truth.candidate, m)
     counts = np.bincount(cells.ravel(), minlength=len(OUTCOMES)).tolist()
     # what is left of each outcome without each model's row and column, shape (n_outcomes, n_models)
     each = [cells == number for number in range(len(OUTCOMES))]
