@@ -12,9 +12,8 @@ from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.compare import LEAST_AUDITED, asked_as, class_asked
 from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.measures.audit_interval import AuditInference
-from demele.classifiers.measures.documents import measure_of
 from demele.classifiers.question import Question
-from demele.classifiers.results import Measure
+from demele.classifiers.results import Measure, measure_of
 from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted

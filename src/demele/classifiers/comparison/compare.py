@@ -20,7 +20,7 @@ from demele.classifiers.comparison.decision import (
 )
 from demele.classifiers.comparison.documents import ranking_document, shown_better
 from demele.classifiers.comparison.methods import METHODS, Agreement, Method, MethodSpec, resolved
-from demele.classifiers.measures.assess import CLASS_MEASURES
+from demele.classifiers.measures.confusion import OF_CLASSES
 from demele.classifiers.of_scores import also_of_scores, named
 from demele.classifiers.question import (
     OF_NEGATIVE,
@@ -292,7 +292,7 @@ def compare(
     models, decided = named(baseline, candidate), list[Decision]()
     measures: tuple[Any, ...] = tuple(measure) if several else (measure,)
     for one in measures:
-        asked = of if not several or asked_as(one) in CLASS_MEASURES else None  # each takes the class that it is of
+        asked = of if not several or asked_as(one) in OF_CLASSES else None  # each takes the class that it is of
         spec, question = ask(
             models, labels, [(0, 1)], method, one, asked, noise, audit, level, inference, classes, groups
         )

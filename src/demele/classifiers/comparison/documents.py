@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.classifiers.measures.documents import (
+from demele.classifiers.results import (
+    MOST_MODELS,
+    Estimate,
     estimate_columns,
     estimate_strips,
     measure_of,
+    rank_text,
     rests_on,
     true_labels_title,
 )
-from demele.classifiers.results import MOST_MODELS, Estimate, rank_text
 from demele.core.labelled import ALL_CORRECT
 from demele.core.lazy import pd
 from demele.core.result import about

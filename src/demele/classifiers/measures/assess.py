@@ -1,8 +1,9 @@
 """One classifier on labels that may be wrong: what its measures look like, and what they may really be."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, get_args
 
 import numpy as np
@@ -16,17 +17,18 @@ from demele.classifiers.measures.bias import (
     worst_case_interval,
 )
 from demele.classifiers.measures.confusion import (
+    OF_CLASSES,
     Average,
     ConfusionCounts,
     class_notes,
     confusion_counts,
+    confusion_section,
     largest_class_notes,
     refuse_many_classes,
 )
-from demele.classifiers.measures.documents import assessment_document
 from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, as_value, classes_of, coded_like, expert_words, read_knowledge, trials_of
-from demele.classifiers.results import Estimate
+from demele.classifiers.results import Estimate, estimate_columns, estimate_strips, measure_of, rests_on
 from demele.classifiers.row_groups import (
     Groups,
     alike_share,
@@ -44,17 +46,19 @@ from demele.core.kinds import Classes, Confidence, Data, Rate, checked, checked_
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
 from demele.core.lazy import pd
 from demele.core.proportions import proportion, score_interval
-from demele.core.result import Result
+from demele.core.result import Result, about
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import digest
+from demele.report.document import Cell, Document, Section, Table
+from demele.report.listing import Column, listed
+from demele.report.words import count, digits_for, ends, is_missing, joined, name, rate, title_of, written
 
 Ends = tuple[Floats, Floats]
 UNKNOWN: Ends = (np.asarray(math.nan),) * 2
-CLASS_MEASURES = ("precision", "recall", "f1")
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
 #: Classes with fewer labelled instances are named: their recall and F1 say little.
@@ -62,6 +66,113 @@ SMALL_CLASS = 20
 #: What is assumed first, of instances, or of groups of them.
 _ROWS_DRAWN = "The instances are a random sample of those that the classifier is for."
 _GROUPS_DRAWN = "The groups, with their rows, are a random sample of those that the classifier is for."
+
+
+#: Classes of least F1 in the table of all measures.
+_MOST_CLASSES = 20
+
+
+def assessment_document(result: "Assessment") -> Document:
+    """Say how accurate a classifier is on the given labels and on true ones, as a whole and class by class."""
+    whole, classes = split(result)
+    ordered = sorted(whole, key=lambda one: one.of is not None)
+    titled = [(title_of(f"{one.of or ''} {measure_of(one.measure)}".strip()), one) for one in ordered]
+    weakest = sorted(classes, key=lambda of: np.nan_to_num(classes[of]["f1"].value, nan=-math.inf))
+    shown = [of for of in classes if of in weakest[:_MOST_CLASSES]]
+    table = _measures_table(titled + [(f"F1, {name(of)}", classes[of]["f1"]) for of in shown], result.level)
+    known = [of for of in weakest if not is_missing(classes[of]["f1"].value)][:3]
+    least = joined(f"\u201c{name(of)}\u201d {written(classes[of]['f1'].value, 'percent')}" for of in known)
+    corrected = any(one.corrected is not None for own in classes.values() for one in own.values())
+    columns = {"Class": "text", "Labelled": "count", "Predicted": "count"}
+    for title in OF_CLASSES.values():
+        columns |= {title: "percent", f"{title}, {'true labels' if corrected else 'interval'}": "percent"}
+    rows = []
+    for of in weakest:
+        own = [classes[of][measure] for measure in OF_CLASSES]
+        cells = [cell for one in own for cell in (one.value, ends(one.corrected if corrected else one.interval))]
+        rows.append((name(of), own[1].trials, own[0].trials, *cells))
+    methods = sorted({one.interval.method for one in result.estimates if one.interval is not None})
+    cited = " [@wilson1927probable]" if "score" in methods else ""
+    scope = [count(result.n, "row"), count(len(result.classes), "class", "classes"), f"level {rate(result.level)}"]
+    strips = [(title, one) for title, one in titled if not is_missing(one.value) and one.measure != "error"]
+    return Document(
+        kind="Assessment of a classifier",
+        headline=_assessment_headline(result),
+        sentences=[_bias_says(whole), f"Lowest F1 by class: {least}." if len(classes) > 1 and known else ""],
+        figure=estimate_strips(strips, "Measures"),
+        table=table,
+        scope=scope,
+        sections=[
+            Section("Measures", [_measures_table(titled, result.level)]),
+            Section("Classes", [Table("Classes, least F1 first", columns, rows)]),
+            confusion_section(result.confusion),
+        ],
+        methods=[
+            f"A classifier was assessed on {', '.join(scope[:2])} with demele [@demele].",
+            f"Intervals have level {rate(result.level)}, each by itself ({joined(methods)}{cited}). Macro averages are",
+            "means over classes, weighted ones are weighted by the labels of each class.",
+            *rests_on(result),
+        ],
+        **about(result),
+    )
+
+
+def split(result: "Assessment") -> "tuple[list[Estimate], dict[Any, dict[str, Estimate]]]":
+    """Return the estimates of all classes, and the others by class and measure; a class may be called "macro" too."""
+    whole: list[Estimate] = []
+    found: dict[Any, dict[str, Estimate]] = {of: {} for of in result.classes}
+    for one in result.estimates:
+        own = found.get(one.of) if one.of is not None else None
+        if own is None or one.measure in own:
+            whole.append(one)
+        else:
+            own[one.measure] = one
+    return whole, {of: own for of, own in found.items() if own}
+
+
+def _assessment_headline(result: "Assessment") -> str:
+    one = result["accuracy"]
+    if is_missing(one.value):
+        return "The accuracy is undefined."
+    digits = digits_for([ends(one.interval)])
+    observed = f"{written(one.value, f'percent.{digits}')} {written(ends(one.interval), f'percent.{digits}')}"
+    if one.corrected is None:
+        return f"The observed accuracy is {observed} on {count(result.n, 'row')}."
+    right = ends(one.corrected)
+    span = written(right, f"percent.{digits_for([right])}")
+    return f"The accuracy on true labels is in {span}; observed: {observed}."
+
+
+def _bias_says(whole: Sequence[Estimate]) -> str:
+    """Say by how much label errors change the accuracy."""
+    bias = next(one.bias for one in whole if one.measure == "accuracy")
+    if bias is None:
+        return "Nothing is known of the label errors, so the accuracy on true labels may be higher or lower."
+    low, high = bias
+    if low == high:
+        side = "above" if low > 0 else "below"
+        return f"The observed accuracy is {_pp(low)} pp {side} that on true labels." if low else ""
+    ends = f"at most {_pp(max(high, 0.0))} pp too high and at most {_pp(min(low, 0.0))} pp too low"
+    return f"Label errors make the observed accuracy {ends}."
+
+
+def _pp(share: float) -> str:
+    return written(abs(share), "points").lstrip("+")
+
+
+def _measures_table(rows: Sequence[tuple[str, Estimate]], level: float) -> Table:
+    estimate: Callable[[tuple[str, Estimate]], Estimate] = itemgetter(1)
+
+    def bias(row: tuple[str, Estimate]) -> Cell:
+        ends = row[1].bias
+        return ends[0] if ends is not None and ends[0] == ends[1] else ends
+
+    columns: list[Column[tuple[str, Estimate]]] = [
+        ("Measure", "text", itemgetter(0)),
+        *estimate_columns([one for _, one in rows], level, estimate),
+        ("Bias (pp)", "points?", bias),
+    ]
+    return listed("Measures", rows, columns, "Bias: observed minus true labels, a range where it is bounded.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -578,9 +689,9 @@ def assess(
     (accuracy,) = found.estimates("accuracy")
     estimates = [accuracy, error_of(accuracy)]
     if per_class:
-        columns = [found.estimates(measure) for measure in CLASS_MEASURES]
+        columns = [found.estimates(measure) for measure in OF_CLASSES]
         estimates += [column[k] for k in range(data.k) for column in columns]
-    estimates += [found.averaged(measure, name) for name in averages for measure in CLASS_MEASURES]
+    estimates += [found.averaged(measure, name) for name in averages for measure in OF_CLASSES]
     apart, met = None, {} if true_labels is None else {"bias": "from true labels"}
     if clusters is not None:
         apart = data.n * effective_share(*row_counts(data, "accuracy", None, 0), clusters, level=0.95)

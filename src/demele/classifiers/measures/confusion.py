@@ -6,18 +6,19 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from demele.classifiers.measures.documents import confusion_document
+from demele.classifiers import table_measures
 from demele.classifiers.row_groups import Groups, effective_share, ends_at
-from demele.classifiers.table_measures import Table
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, shown, vocabulary
 from demele.core.lazy import pd
 from demele.core.proportions import normal_quantile, proportion
-from demele.core.result import Result
+from demele.core.result import Result, about
 from demele.core.table_columns import plain_array
 from demele.core.uncertainty import Note
+from demele.report.document import NOTHING, Document, Heat, Section, Table
+from demele.report.words import count, is_missing, name, title_of, written
 
 #: What the rows stand for: the given labels, which may be wrong, or the true ones.
 Rows = Literal["label", "true"]
@@ -27,6 +28,50 @@ Average = Literal["macro", "micro", "weighted"]
 MAX_CLASSES = 20_000
 #: Rows counted at a time, so that no array as long as all of them is made.
 CHUNK = 1 << 22
+
+
+#: Measures of a class, as tables call them; and classes of a matrix that can be read.
+OF_CLASSES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+_READABLE = 50
+
+
+def confusion_document(result: "ConfusionCounts") -> Document:
+    """Say how often each class is predicted for each class."""
+    right = "undefined" if is_missing(result.accuracy) else written(result.accuracy, "percent")
+    columns = {"Class": "text", "Rows": "count", "Predicted": "count"}
+    columns |= dict.fromkeys(OF_CLASSES.values(), "percent")
+    measures = [result.measure(key).tolist() for key in OF_CLASSES]
+    sizes = [one.tolist() for one in (result.support, result.predicted)]
+    rows = list(zip(map(name, result.classes), *sizes, *measures, strict=True))
+    table = Table("Classes", columns, rows)
+    return Document(
+        kind="Confusion counts",
+        headline=f"The accuracy against the {result.truth} is {right}.",
+        figure=next((one for one in confusion_section(result).shown if isinstance(one, Heat)), None),
+        table=table,
+        scope=[count(result.n, "row"), count(len(result.classes), "class", "classes")],
+        sections=[Section("Classes", [table])],
+        methods=[
+            f"Predictions of {count(result.n, 'row')} were counted against the {result.truth} with demele [@demele]."
+        ],
+        **about(result),
+    )
+
+
+def confusion_section(result: "ConfusionCounts") -> Section:
+    """Return the matrix and its most frequent errors; nothing of so many classes that it cannot be read."""
+    counts = np.asarray(result.counts)
+    if len(result.classes) > _READABLE or not counts.size:
+        return NOTHING
+    names = list(map(name, result.classes))
+    axes = (f"{'true' if result.rows == 'true' else 'given'} label", "predicted")
+    heat = Heat("Confusion matrix", names, names, counts.tolist(), "count", axes, "row")
+    wrong = sorted(((int(n), i, j) for (i, j), n in np.ndenumerate(counts) if i != j and n), reverse=True)[:10]
+    by_row, by_column = counts.sum(axis=1), counts.sum(axis=0)
+    rows = [(names[i], names[j], n, n / by_row[i], n / by_column[j]) for n, i, j in wrong]
+    columns = {title_of(axes[0]): "text", "Predicted": "text", "Rows": "count"}
+    columns |= {f"Of this {axes[0]}": "percent", "Of these predictions": "percent"}
+    return Section("Confusion matrix", [heat, Table("Most frequent errors", columns, rows) if rows else None])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -350,7 +395,10 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     if not unsure.size:
         return ()
     # Of these, those whose correlation with the labels may be that of chance.
-    table, chance = Table.of(data.predictions[unsure], data.labels, data.k), normal_quantile((1 + level) / 2)
+    table, chance = (
+        table_measures.Table.of(data.predictions[unsure], data.labels, data.k),
+        normal_quantile((1 + level) / 2),
+    )
     weak = unsure[~(table.value("matthews") > chance / np.sqrt(data.n * counted[unsure]))]
     if not weak.size:
         return ()
