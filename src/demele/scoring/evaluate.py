@@ -54,7 +54,7 @@ def scores_in_pieces(asked: Sequence[Request], codes: Codes, factors: Factors, r
     """Score metrics as their own functions do; None where the data are to be read in memory."""
     if not read_in_pieces(codes.values, factors.values):
         return None
-    from demele.outofcore.source import evaluation_in_pieces
+    from demele.outofcore.passes import evaluation_in_pieces
 
     evaluation = evaluation_in_pieces(asked, codes, factors, run, protocol=DEFAULT_PROTOCOL, named=True)
     if evaluation.left_out:
@@ -192,7 +192,7 @@ class Call:
         if factors.blocks is not None:
             check_blocks(self.run, align=codes.align, noise=factors.noise)
         if read_in_pieces(codes.values, factors.values):
-            from demele.outofcore.source import evaluation_in_pieces
+            from demele.outofcore.passes import evaluation_in_pieces
 
             scored = partial(evaluation_in_pieces, self.asked, codes, factors, self.run)
             return lambda: self._noted(scored(protocol=self.protocol, named=self.named))

@@ -20,7 +20,7 @@ from demele.core.errors import (
     quoted,
     shortened,
 )
-from demele.core.inputs import Missing, read_pair
+from demele.core.inputs import Missing
 from demele.core.kinds import Seed, at_least, checked
 from demele.core.reading import check_characters, check_nesting, parsing
 from demele.core.results import LeftOut, Score
@@ -30,13 +30,12 @@ from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import chosen_metrics, given_options, requests_of
 from demele.metrics.run import computed, evaluation
-from demele.metrics.source import InMemory, Subject
 from demele.streaming.frame import BinEdges, Settings, comparable, difference, plain_setting, setting_of
 from demele.streaming.sample import (
     Names,
     SampledRows,
     SampleState,
-    as_tables,
+    in_memory,
     mixed,
     of_sample,
     read_batch,
@@ -517,13 +516,11 @@ class Accumulator:
         rest = [one for one in self._asked if one.name not in self._states]
         sample, names = self._held.sample, self._held.columns
         if rest and sample is not None and names is not None:
-            codes, factors, std = as_tables(sample.rows(), names, self._frame)
-            subject = Subject.of(*read_pair(codes, factors, kinds=settings.kinds, missing=settings.missing))
-            data, named = InMemory(subject, std), settings.single
-            about = evaluation(rest, data, run, protocol=settings.protocol, name="codes", named=named)
+            data = in_memory(sample, names, self._frame, kinds=settings.kinds, missing=settings.missing)
+            about = evaluation(rest, data, run, protocol=settings.protocol, name="codes", named=settings.single)
             left_out |= {one.metric: one for one in about.left_out}
             how, context = f"bound={settings.bound}", {"sample_of": str(sample.n)}
-            found |= {score.metric: of_sample(score, sample.n_kept, sample.n, how, context) for score in about}
+            found |= {score.metric: of_sample(score, sample, how, context) for score in about}
         if not found:
             raise NotEnoughData(next(iter(left_out.values())).reason)
         if settings.single:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, NotEnoughData, plural
-from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
+from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor, read_pair
 from demele.core.lazy import pd
 from demele.core.results import Note, Score
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_rows, split_columns
-from demele.metrics.source import checked_std
+from demele.metrics.source import InMemory, Subject, checked_std
 from demele.streaming.frame import OTHER_ROWS, BinEdges, Column, Rows, storage
 
 # Batches as they come, read -------------------------------------------------------------------------------------------
@@ -396,15 +396,16 @@ def row_keys(seed: int, stream: str, numbers: NDArray[np.int64]) -> NDArray[np.u
 # Scores of a sample ---------------------------------------------------------------------------------------------------
 
 
-def as_tables(columns: tuple[NDArray[Any], ...], names: Names, frame: BinEdges | None) -> tuple[Any, Any, Any]:
-    """Return codes, factors and standard deviations (or None) of the columns of rows that were kept."""
-    d, m = len(names[0]), len(names[1])
+def in_memory(
+    sample: SampleState, names: Names, frame: BinEdges | None, *, kinds: object, missing: Missing
+) -> InMemory:
+    """Return the rows that were kept as a source: codes, factors and, if there are any, standard deviations."""
+    columns, d, m = sample.rows(), len(names[0]), len(names[1])
     own = columns[d : d + m]
-    return (
-        table_of_columns(columns[:d], names[0], "z"),
-        table_of_columns(own, names[1], "v") if frame is None else frame.restored(own),
-        np.column_stack(columns[d + m :]) if len(columns) > d + m else None,
-    )
+    codes = table_of_columns(columns[:d], names[0], "z")
+    factors = table_of_columns(own, names[1], "v") if frame is None else frame.restored(own)
+    std = np.column_stack(columns[d + m :]) if len(columns) > d + m else None
+    return InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing)), std)
 
 
 def table_of_columns(columns: Sequence[Any], names: tuple[str, ...], default: str) -> Any:
@@ -419,11 +420,11 @@ def table_of_columns(columns: Sequence[Any], names: tuple[str, ...], default: st
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def of_sample(score: Score, n_kept: int, n: int, how: str, context: Mapping[str, str]) -> Score:
+def of_sample(score: Score, sample: SampleState, how: str, context: Mapping[str, str]) -> Score:
     """Say of how many rows a sampled score is, where it is not of all; ``context`` is what its signature adds."""
-    if n_kept == n:
+    if sample.n_kept == sample.n:
         return score
-    note = Note(code="sampled", message=f"of a random sample of {n_kept:,} of {n:,} rows ({how})")
+    note = Note(code="sampled", message=f"of a random sample of {sample.n_kept:,} of {sample.n:,} rows ({how})")
     return with_context(replace(score, notes=(*score.notes, note)), context)
 
 
