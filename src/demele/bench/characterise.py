@@ -14,7 +14,6 @@ from demele.bench.expectations import Candidate, Scenario
 from demele.bench.run import (
     LEAST_ROWS,
     USUAL_SEEDS,
-    Plan,
     Seeds,
     check_record,
     checked_plan,
@@ -44,7 +43,7 @@ from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result, about
-from demele.core.store import Store, reading_record
+from demele.core.store import reading_record
 from demele.metrics.catalogue import list_metrics, names_of_all
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.report.document import (
@@ -724,36 +723,33 @@ def check_metrics(
     with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         drifting = try_functions(plan, sweep)
         sweep.run(measured, plan.tasks(), what="representations to measure")
-        return _characterised(plan, sweep.records, level, drifting)
+        rows = sweep.records
+        curves, seconds = {}, {}
+        sizes: dict[str, set[int]] = {}
 
+        def read(scenario: Scenario, severity: float, seed: int, item: Candidate) -> Record:
+            key = record_key(scenario, severity, seed, item)
+            with reading_record(key):
+                check_record(rows[key])
+            return rows[key]
 
-def _characterised(plan: Plan, rows: Store, level: float, drifting: dict[str, str]) -> Characterisation:
-    curves, seconds = {}, {}
-    sizes: dict[str, set[int]] = {}
-
-    def read(scenario: Scenario, severity: float, seed: int, item: Candidate) -> Record:
-        key = record_key(scenario, severity, seed, item)
-        with reading_record(key):
-            check_record(rows[key])
-        return rows[key]
-
-    for scenario, item in itertools.product(plan.scenarios, plan.candidates):
-        reason = declined(item, scenario)
-        seeds = range(plan.number_of_seeds(item, scenario) if reason is None else 0)
-        records = [[read(scenario, severity, seed, item) for seed in seeds] for severity in scenario.severities]
-        outcomes = [[outcome(record, item.name) for record in of_seeds] for of_seeds in records]
-        curves[item.name, scenario.name] = Curve(item.name, scenario.name, outcomes, reason)
-        if reason is None:
-            found = (record.get("rows", plan.n_samples) for of_seeds in records for record in of_seeds)
-            sizes.setdefault(scenario.name, set()).update(found)
-            seconds[item.group, scenario.name] = tuple(
-                np.array([record["seconds"] for record in of_seeds]) for of_seeds in records
-            )
-    return Characterisation(
-        **{part.name: getattr(plan, part.name) for part in fields(plan)},
-        level=level,
-        curves=curves,
-        seconds=seconds,
-        rows_of={name: (min(own), max(own)) for name, own in sizes.items() if own != {plan.n_samples}},
-        drifting=drifting,
-    )
+        for scenario, item in itertools.product(plan.scenarios, plan.candidates):
+            reason = declined(item, scenario)
+            runs = range(plan.number_of_seeds(item, scenario) if reason is None else 0)
+            records = [[read(scenario, severity, seed, item) for seed in runs] for severity in scenario.severities]
+            outcomes = [[outcome(record, item.name) for record in of_seeds] for of_seeds in records]
+            curves[item.name, scenario.name] = Curve(item.name, scenario.name, outcomes, reason)
+            if reason is None:
+                found = (record.get("rows", plan.n_samples) for of_seeds in records for record in of_seeds)
+                sizes.setdefault(scenario.name, set()).update(found)
+                seconds[item.group, scenario.name] = tuple(
+                    np.array([record["seconds"] for record in of_seeds]) for of_seeds in records
+                )
+        return Characterisation(
+            **{part.name: getattr(plan, part.name) for part in fields(plan)},
+            level=level,
+            curves=curves,
+            seconds=seconds,
+            rows_of={name: (min(own), max(own)) for name, own in sizes.items() if own != {plan.n_samples}},
+            drifting=drifting,
+        )

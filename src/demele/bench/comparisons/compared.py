@@ -4,7 +4,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, get_args
 
 import numpy as np
@@ -250,23 +250,35 @@ def check_methods(
         raise NotEnoughData(
             "true_labels", f"expected at least 2 classes, got only {data.vocabulary.classes[0]!r}; give classes=[...]"
         )
-    plan = planned(
-        data,
-        read_labels(true_labels, "true_labels"),
-        noise,
-        methods,
-        kind=kind,
-        annotations=annotations,
-        legitimacy=legitimacy,
-        asked=read_measures(measures, data.vocabulary, reference),
-        reference=reference,
-        level=level,
-        seed=seed,
-    )
+    asked = read_measures(measures, data.vocabulary, reference)
+    notes = []
+    if kind == "feature" and annotations is None:
+        annotations = np.array(data.vocabulary.classes, dtype=object)[data.predictions]
+        message = (
+            "The classifiers themselves made the noise, without annotations: labels are wrong where many of the "
+            "classifiers err."
+        )
+        notes.append(Note(code="classifiers-annotate", message=message, severity="warning"))
+    if not callable(kind) and kind not in ("feature", "uniform"):
+        raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
+    if kind == "uniform" and annotations is not None:
+        raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
+    given = read_labels(true_labels, "true_labels")
+    made: dict[float, Any] = {}
+    for rate in noise:
+        if callable(kind):
+            made[rate] = kind(given.copy(), rate, seed)
+        elif kind == "feature":
+            made[rate] = add_feature_noise(given, annotations, rate, legitimacy=legitimacy)
+        else:
+            made[rate] = add_uniform_noise(given, rate, classes=data.vocabulary.classes, seed=seed)
+    kind = f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind
+    plan = planned(data, made, methods, asked, kind=kind, reference=reference, level=level, seed=seed)
     at = checked_at(at, noise)
     with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
-        return concluded(plan, sweep.records, title=title or "Error rates of comparison methods", at=at)
+        found = concluded(plan, sweep.records, title or "Error rates of comparison methods", at)
+        return replace(found, notes=(*found.notes, *notes))
 
 
 # The plan -------------------------------------------------------------------------------------------------------------
@@ -335,19 +347,16 @@ class Plan:
 
 def planned(
     data: Labelled,
-    true_labels: NDArray[Any],
-    rates: Sequence[float],
+    made: Mapping[float, Any],
     methods: object,
-    *,
-    kind: str | NoiseMaker,
-    annotations: object,
-    legitimacy: object,
     asked: tuple[Asked, ...],
+    *,
+    kind: str,
     reference: str,
     level: float,
     seed: int,
 ) -> Plan:
-    """Choose the methods and make the noisy versions; notes say what is left out."""
+    """Choose the methods and read the noisy versions, by their rates; notes say what is left out."""
     contenders, notes = chosen_contenders(methods), list[Note]()
     if len(data.names) == 2 and any(contender.family == "agreement" for contender in contenders):
         if methods is not None:
@@ -365,27 +374,9 @@ def planned(
         if left := [one.text for one in asked if one.measure not in contender.measures]:
             message = f"The function {contender.name} is not asked for {', '.join(left)}: {_TO_BE_ASKED}."
             notes.append(Note(code="measures-left-out", message=message, subject=(contender.name,)))
-    if kind == "feature" and annotations is None:
-        annotations = np.array(data.vocabulary.classes, dtype=object)[data.predictions]
-        message = (
-            "The classifiers themselves made the noise, without annotations: labels are wrong where many of the "
-            "classifiers err."
-        )
-        notes.append(Note(code="classifiers-annotate", message=message, severity="warning"))
-    if not callable(kind) and kind not in ("feature", "uniform"):
-        raise InputError("kind", f"expected 'feature', 'uniform' or a callable, got {quoted(kind)}")
-    if kind == "uniform" and annotations is not None:
-        raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
     versions: dict[NoiseRate, Indices] = {}
-    made: Any = None
-    for rate in rates:
-        if callable(kind):
-            made = kind(true_labels.copy(), rate, seed)
-        elif kind == "feature":
-            made = add_feature_noise(true_labels, annotations, rate, legitimacy=legitimacy)
-        else:
-            made = add_uniform_noise(true_labels, rate, classes=data.vocabulary.classes, seed=seed)
-        labels = read_labels(getattr(made, "labels", made), "kind")
+    for rate, one in made.items():
+        labels = read_labels(getattr(one, "labels", one), "kind")
         if labels.size != data.n:
             raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
         coded = data.vocabulary.encode(labels, "kind")
@@ -396,10 +387,10 @@ def planned(
         contenders=contenders,
         asked=asked,
         level=level,
-        difficulty=made.difficulty if kind == "feature" else None,
+        difficulty=made[max(made)].difficulty if kind == "feature" else None,
         seed=seed,
         reference=reference,
-        noise=f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind,
+        noise=kind,
         notes=tuple(notes),
     )
 
@@ -425,17 +416,8 @@ def decided(rounds: tuple[tuple[Setting, Contender], ...]) -> list[Record]:
     return records
 
 
-def concluded(
-    plan: Plan,
-    records: Store,
-    *,
-    title: str,
-    at: float | None,
-    notes: tuple[Note, ...] = (),
-    details: Mapping[str, Any] | None = None,
-    indicators: Floats | None = None,
-) -> MethodComparison:
-    """Count the errors of a finished run; ``notes`` stand before those of the plan."""
+def concluded(plan: Plan, records: Store, title: str, at: float | None) -> MethodComparison:
+    """Count the errors of a finished run."""
     clean = {asked.text: plan.setting(plan.clean.labels, 0.0, asked) for asked in plan.asked}
     references = {measure: reference_choice(one, plan.reference) for measure, one in clean.items()}
     measures, m = tuple(references), len(plan.clean.names)
@@ -450,7 +432,7 @@ def concluded(
                 raise FormatError(f"its labels_asked are {quoted(labels)}, or a pair has another verdict than three")
         found = decided[noise.wanted, measure, method] = Decided(better == 1, better == 2, labels)
         tallies.append(tallied(found, references[measure], m, method=method, measure=measure, column=noise))
-    notes += plan.notes
+    notes = plan.notes
     if plan.reference != "overlap":
         message = f"Verdicts are held against {REFERENCES[plan.reference]}, not the overlap of intervals, as is usual."
         notes = (Note(code="other-reference", message=message, subject=(plan.reference,)), *notes)
@@ -474,6 +456,4 @@ def concluded(
         reference=plan.reference,
         version=__version__,
         notes=notes,
-        details=details or {},
-        indicators=indicators,
     )

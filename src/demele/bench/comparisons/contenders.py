@@ -361,10 +361,10 @@ def _sequential(
         **options,
     )
     # "Baseline better" is the same claim with the roles exchanged.
-    m = len(setting.data.names)
-    square = np.zeros((m, m), dtype=bool)
-    square[setting.pairs[:, 0], setting.pairs[:, 1]] = found
-    return Decided(found, square.T[setting.pairs[:, 0], setting.pairs[:, 1]] & ~found, float(asked.mean()))
+    different = ~np.eye(len(setting.data.names), dtype=np.bool_)
+    square = np.zeros_like(different)
+    square[different] = found
+    return Decided(found, square.T[different] & ~found, float(asked.mean()))
 
 
 #: The methods that can take part, and the inputs of each; their options, what these can be and their usual values are

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -430,13 +431,10 @@ def noise_experiment(
                 labels=coded,
                 predictions=every[chosen],
             ),
-            labels,
-            noise,
+            {rate: add_feature_noise(labels, annotations, rate) for rate in noise},
             contenders,
+            asked,
             kind="feature",
-            annotations=annotations,
-            legitimacy=None,
-            asked=asked,
             reference=reference,
             level=level,
             seed=seed,
@@ -469,9 +467,8 @@ def noise_experiment(
             remarks["few-classifiers"] = fewer
         notes = tuple(Note(code=code, message=text, severity="warning") for code, text in remarks.items())
         title = title or f"Which comparison methods can be believed? {name}"
-        return concluded(
-            plan, sweep.records, at=at, notes=notes, title=title, details=details, indicators=found[places]
-        )
+        result = concluded(plan, sweep.records, title, at)
+        return replace(result, notes=(*notes, *result.notes), details=details, indicators=found[places])
 
 
 def _read(features: object, y: object) -> tuple[str, Floats, NDArray[Any]]:
