@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import kendalltau, multivariate_normal, norm, rankdata
 
 from benchmarks.loop import Table, main
-from demele.bench.rank_correlation import (
+from demele.bench.rank_agreement import (
     counted,
     p_values,
     p_values_within,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from demele import bench
-from demele.bench.rank_correlation import centred_interval, likeness
+from demele.bench.agreement_result import centred_interval, likeness
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close

@@ -5,11 +5,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from demele.bench import rank_correlation
-from demele.bench.rank_correlation import (
+from demele.bench import rank_agreement
+from demele.bench.agreement_result import error_without_association
+from demele.bench.rank_agreement import (
     column_pairs,
     counted,
-    error_without_association,
     p_values,
     p_values_within,
     resamples,
@@ -64,7 +64,7 @@ def test_how_many_pairs_are_held_at_a_time_changes_no_bit(at_once: int, monkeypa
     scores, weights = with_ties_and_gaps(rng), resamples(rng, 40, 50)
     groups = np.arange(40) % 5
     expected = weighted_taus(scores, weights), weighted_taus_within(scores, groups, weights)
-    monkeypatch.setattr(rank_correlation, "_PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(rank_agreement, "_PAIRS_AT_ONCE", at_once)
     assert_exact(weighted_taus(scores, weights), expected[0])
     assert_exact(weighted_taus_within(scores, groups, weights), expected[1])
 

@@ -11,9 +11,13 @@ from demele.core.lazy import lazily
 
 if TYPE_CHECKING:
     from demele.bench.agreement_result import Agreement as Agreement
+    from demele.bench.agreement_result import Likeness as Likeness
     from demele.bench.agreement_result import PairAgreement as PairAgreement
+    from demele.bench.agreement_result import PublishedAgreement as PublishedAgreement
     from demele.bench.agreement_result import RankMatrix as RankMatrix
     from demele.bench.agreement_result import Stability as Stability
+    from demele.bench.agreement_result import published_agreement as published_agreement
+    from demele.bench.agreement_result import published_agreement_names as published_agreement_names
     from demele.bench.characterise import Characterisation as Characterisation
     from demele.bench.characterise import check_metrics as check_metrics
     from demele.bench.characterise import load as load
@@ -33,10 +37,6 @@ if TYPE_CHECKING:
     from demele.bench.expectations import Same as Same
     from demele.bench.expectations import Scenario as Scenario
     from demele.bench.rank_agreement import agreement as agreement
-    from demele.bench.rank_correlation import Likeness as Likeness
-    from demele.bench.rank_correlation import PublishedAgreement as PublishedAgreement
-    from demele.bench.rank_correlation import published_agreement as published_agreement
-    from demele.bench.rank_correlation import published_agreement_names as published_agreement_names
     from demele.bench.run import candidate as candidate
     from demele.bench.scenarios import ConfoundedProcess as ConfoundedProcess
     from demele.bench.scenarios import confounded_scenario as confounded_scenario

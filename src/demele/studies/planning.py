@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.rank_correlation import published_agreement
+from demele.bench.agreement_result import published_agreement
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted
 from demele.core.given_data import Codes
 from demele.core.kinds import (

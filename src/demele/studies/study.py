@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.agreement_result import Agreement, title_of_metric
+from demele.bench.agreement_result import LEAST_FOR_INTERVALS, Agreement, title_of_metric
 from demele.bench.rank_agreement import agreement
-from demele.bench.rank_correlation import LEAST_FOR_INTERVALS
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, failing
 from demele.core.kinds import checked_count, checked_name
 from demele.core.lazy import pd
