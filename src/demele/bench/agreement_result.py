@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import checked, checked_name
 from demele.core.lazy import pd
@@ -59,7 +60,7 @@ class PublishedAgreement:
     name: str
     title: str
     metrics: tuple[str, ...]
-    printed: NDArray[np.float64] = field(repr=False)
+    printed: Floats = field(repr=False)
     source: str = SOURCE
 
     @property
@@ -203,9 +204,9 @@ def published_agreement(name: str) -> PublishedAgreement:
 
 
 def likeness(
-    ours: NDArray[np.float64],
-    printed: NDArray[np.float64],
-    draws: NDArray[np.float64],
+    ours: Floats,
+    printed: Floats,
+    draws: Floats,
     *,
     level: float,
 ) -> dict[str, Any]:
@@ -222,16 +223,16 @@ def likeness(
     strong = np.abs(printed) >= STRONG - 1e-12
     whole = draws[np.isfinite(draws).all(axis=1)]
 
-    def measured(measure: Callable[[NDArray[np.float64]], NDArray[np.float64]], scale: str) -> Measured:
+    def measured(measure: Callable[[Floats], Floats], scale: str) -> Measured:
         value = float(measure(ours[None])[0])
         return Measured(value, *centred_interval(value, measure(whole), level=level, scale=scale))
 
-    def correlations(taus: NDArray[np.float64]) -> NDArray[np.float64]:
+    def correlations(taus: Floats) -> Floats:
         ours, theirs = taus - taus.mean(axis=1, keepdims=True), printed - printed.mean()
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(ours @ theirs / np.sqrt(np.square(ours).sum(axis=1) * np.square(theirs).sum()))
 
-    def same_signs(taus: NDArray[np.float64]) -> NDArray[np.float64]:
+    def same_signs(taus: Floats) -> Floats:
         same = np.sign(taus[:, strong]) == np.sign(printed[strong])
         return np.asarray(same.mean(axis=1)) if strong.any() else np.full(len(taus), math.nan)
 
@@ -251,7 +252,7 @@ _SCALES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float, floa
 }
 
 
-def centred_interval(value: float, draws: NDArray[np.float64], *, level: float, scale: str) -> tuple[float, float]:
+def centred_interval(value: float, draws: Floats, *, level: float, scale: str) -> tuple[float, float]:
     """Return percentiles of draws, moved so that their mean is the value; NaN without both.
 
     Examples
@@ -510,14 +511,14 @@ class RankMatrix:
 
     name: str
     metrics: tuple[str, ...]
-    tau: NDArray[np.float64] = field(repr=False)
-    low: NDArray[np.float64] = field(repr=False)
-    high: NDArray[np.float64] = field(repr=False)
-    p_value: NDArray[np.float64] = field(repr=False)
+    tau: Floats = field(repr=False)
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    p_value: Floats = field(repr=False)
     n: NDArray[np.intp] = field(repr=False)
     configurations: int
     level: float
-    draws: NDArray[np.float64] = field(repr=False, metadata={"json": False})
+    draws: Floats = field(repr=False, metadata={"json": False})
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -761,7 +762,7 @@ class Agreement(Result):
         return [name for name in names if len(set(published_agreement(name).metrics) & set(self.metrics)) >= 3]
 
 
-def ordered(square: NDArray[np.float64]) -> list[int]:
+def ordered(square: Floats) -> list[int]:
     """Return an order of metrics in which those that agree stand together: leaves of average linkage on 1 - tau.
 
     Examples

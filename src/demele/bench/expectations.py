@@ -507,24 +507,20 @@ class Scenario:
                 if not callable(getattr(expectation, "contrasts", None)):
                     problem = f"wanted[{wanted!r}]: expected a tuple of {such}, got {quoted(expectations)}"
                     raise InputTypeError(f"{where}: {problem}")
-                self._check_expectation(f"{where}: wanted: {expectation!r}", expectation)
+                asked = f"{where}: wanted: {expectation!r}"
+                try:
+                    contrasts = expectation.contrasts(severities, [self.label(place) for place in range(n)])
+                except ValueError as error:  # no such severity
+                    raise InputError(f"{asked}: {error}") from error
+                except TypeError as error:  # minus a text
+                    raise InputTypeError(f"{asked}: expected numbers: {error}") from error
+                if not all(is_number(item.bound) and np.isfinite(item.bound) for item in contrasts):
+                    raise InputError(f"{asked}: expected finite numbers")
+                if not contrasts and n > 1:
+                    raise InputError(f"{asked} asks nothing of {severities}")
         told = [fingerprint(self.draw)]
         told += ["paired"] * self.paired + [self.score] * (self.score != "value")
         object.__setattr__(self, "draw_fingerprint", "-".join(told))
-
-    def _check_expectation(self, where: str, expectation: Expectation) -> None:
-        """Refuse an expectation that cannot be asked of this sweep, before anything is computed."""
-        labels = [self.label(place) for place in range(len(self.severities))]
-        try:
-            contrasts = expectation.contrasts(self.severities, labels)
-        except ValueError as error:  # no such severity
-            raise InputError(f"{where}: {error}") from error
-        except TypeError as error:  # minus a text
-            raise InputTypeError(f"{where}: expected numbers: {error}") from error
-        if not all(is_number(item.bound) and np.isfinite(item.bound) for item in contrasts):
-            raise InputError(f"{where}: expected finite numbers")
-        if not contrasts and len(self.severities) > 1:
-            raise InputError(f"{where} asks nothing of {self.severities}")
 
     def label(self, position: int) -> str:
         """Return the label of the severity at a position."""

@@ -21,6 +21,7 @@ from demele.bench.agreement_result import (
     Stability,
     error_without_association,
 )
+from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
 from demele.core.lazy import pd
@@ -31,7 +32,6 @@ from demele.core.version import __version__
 
 # Kendall's tau-b of all pairs of columns ------------------------------------------------------------------------------
 
-Scores = NDArray[np.float64]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 #: Sums of products of weights are whole numbers below the square of the rows: exact in 32 bits up to here.
@@ -46,12 +46,12 @@ def column_pairs(n_columns: int) -> Pairs:
     return first, second
 
 
-def resamples(rng: np.random.Generator, n_rows: int, draws: int) -> NDArray[np.float64]:
+def resamples(rng: np.random.Generator, n_rows: int, draws: int) -> Floats:
     """Draw how often each row is in a resample of as many rows, shape (draws, n_rows)."""
     return rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows), size=draws).astype(np.float64)
 
 
-def weighted_taus(scores: Scores, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def weighted_taus(scores: Floats, weights: Floats) -> Floats:
     """Return tau-b of all pairs of columns, for rows that count as often as each line of weights says.
 
     With S the signs of the differences between rows, tau_w = w'(S_x o S_y)w / sqrt(w'|S_x|w w'|S_y|w): that of rows
@@ -101,14 +101,12 @@ def weighted_taus(scores: Scores, weights: NDArray[np.float64]) -> NDArray[np.fl
     return _ratio(concordant, untied[:, : first.size], untied[:, first.size :])
 
 
-def _ratio(
-    concordant: NDArray[np.float64], untied_first: NDArray[np.float64], untied_second: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _ratio(concordant: Floats, untied_first: Floats, untied_second: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(concordant / np.sqrt(untied_first * untied_second))
 
 
-def taus(scores: Scores) -> NDArray[np.float64]:
+def taus(scores: Floats) -> Floats:
     """Return tau-b of all pairs of columns, shape (n_pairs,).
 
     Examples
@@ -119,12 +117,12 @@ def taus(scores: Scores) -> NDArray[np.float64]:
     return np.asarray(weighted_taus(scores, np.ones((1, len(scores))))[0])
 
 
-def counted(scores: Scores) -> NDArray[np.intp]:
+def counted(scores: Floats) -> NDArray[np.intp]:
     """Return how many rows have both scores of each pair, shape (n_pairs,)."""
     return np.array([len(both) for both in _rows_of_both(scores)], dtype=np.intp)
 
 
-def _rows_of_both(scores: Scores) -> Iterator[Scores]:
+def _rows_of_both(scores: Floats) -> Iterator[Floats]:
     """Yield the two columns of each pair, of the rows that have both scores."""
     for pair in zip(*column_pairs(scores.shape[1]), strict=True):
         both = scores[:, pair]
@@ -134,7 +132,7 @@ def _rows_of_both(scores: Scores) -> Iterator[Scores]:
 # What a group explains -----------------------------------------------------------------------------------------------
 
 
-def weighted_taus_within(scores: Scores, groups: NDArray[np.intp], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def weighted_taus_within(scores: Floats, groups: NDArray[np.intp], weights: Floats) -> Floats:
     """Return tau-b of all pairs of columns after each column's mean rank within a group is removed from its ranks.
 
     Ranks and means are computed from the weighted rows of each draw: with ranks of the whole, intervals would cover too
@@ -163,28 +161,22 @@ def weighted_taus_within(scores: Scores, groups: NDArray[np.intp], weights: NDAr
     n, columns = scores.shape
     upper = np.triu_indices(n, 1)
     step = max(1, 64 * _PAIRS_AT_ONCE // max(1, upper[0].size * columns))
-    parts = [weights[start : start + step] for start in range(0, len(weights), step)]
-    return np.concatenate([_within_at_once(scores, groups, counts, upper) for counts in parts])
+    first, second = column_pairs(columns)
+    found = []
+    for counts in (weights[start : start + step] for start in range(0, len(weights), step)):
+        left = np.stack([_ranks_less_those_of_groups(column, groups, counts) for column in scores.T], axis=-1)
+        signs = np.sign(left[:, upper[0]] - left[:, upper[1]])
+        there = np.isfinite(signs).astype(np.float64)
+        signs = np.nan_to_num(signs)
+        both = (counts[:, upper[0]] * counts[:, upper[1]])[..., None]
+        columns_first = signs.transpose(0, 2, 1)
+        concordant = columns_first @ (both * signs)
+        untied = np.abs(columns_first) @ (both * there)  # of the row's column, among the rows that the other has too
+        found.append(_ratio(concordant[:, first, second], untied[:, first, second], untied[:, second, first]))
+    return np.concatenate(found)
 
 
-def _within_at_once(
-    scores: Scores, groups: NDArray[np.intp], weights: NDArray[np.float64], upper: Pairs
-) -> NDArray[np.float64]:
-    left = np.stack([_ranks_less_those_of_groups(column, groups, weights) for column in scores.T], axis=-1)
-    signs = np.sign(left[:, upper[0]] - left[:, upper[1]])
-    there = np.isfinite(signs).astype(np.float64)
-    signs = np.nan_to_num(signs)
-    both = (weights[:, upper[0]] * weights[:, upper[1]])[..., None]
-    columns_first = signs.transpose(0, 2, 1)
-    concordant = columns_first @ (both * signs)
-    untied = np.abs(columns_first) @ (both * there)  # of the row's column, among the rows that the other has too
-    first, second = column_pairs(scores.shape[1])
-    return _ratio(concordant[:, first, second], untied[:, first, second], untied[:, second, first])
-
-
-def _ranks_less_those_of_groups(
-    column: NDArray[np.float64], groups: NDArray[np.intp], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _ranks_less_those_of_groups(column: Floats, groups: NDArray[np.intp], weights: Floats) -> Floats:
     """Return twice the ranks less twice their mean within the group, shape (n_draws, n_rows); NaN where missing."""
     there = np.isfinite(column)
     counts = weights * there
@@ -200,7 +192,7 @@ def _ranks_less_those_of_groups(
 # What no association gives -------------------------------------------------------------------------------------------
 
 
-def p_values(scores: Scores) -> NDArray[np.float64]:
+def p_values(scores: Floats) -> Floats:
     """Return for each pair of columns how often rows without association have a tau as large, shape (n_pairs,).
 
     Kendall's test as SciPy computes it: exact for up to 33 untied rows, else normal with the variance of the ties.
@@ -214,7 +206,7 @@ def p_values(scores: Scores) -> NDArray[np.float64]:
     return np.array(found)
 
 
-def p_values_within(taus: NDArray[np.float64], n: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+def p_values_within(taus: Floats, n: NDArray[np.intp], n_groups: int) -> Floats:
     """Return the same, roughly, for ranks minus their means within groups; each group costs about one row."""
     from scipy.stats import norm
 
@@ -228,7 +220,7 @@ def p_values_within(taus: NDArray[np.float64], n: NDArray[np.intp], n_groups: in
 _MANY_TIES = 0.2
 
 
-def untied_rows(scores: Scores) -> NDArray[np.intp]:
+def untied_rows(scores: Floats) -> NDArray[np.intp]:
     """Return how many rows each pair of columns has if those that tie most, in either, count as one.
 
     Examples
@@ -244,13 +236,13 @@ def untied_rows(scores: Scores) -> NDArray[np.intp]:
 
 
 def tau_intervals(
-    taus: NDArray[np.float64],
-    draws: NDArray[np.float64],
+    taus: Floats,
+    draws: Floats,
     n: NDArray[np.intp],
     *,
     level: float,
     untied: NDArray[np.intp] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return the limits of percentile intervals, shapes (n_pairs,); NaN where there are too few rows.
 
     Percentiles of resamples know nothing of rows that the sample happens not to hold. That matters where all rows
@@ -292,7 +284,7 @@ def tau_intervals(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreTable:
-    """Scores of configurations, each trained once or several times.
+    """Floats of configurations, each trained once or several times.
 
     Attributes
     ----------
@@ -315,22 +307,22 @@ class ScoreTable:
 
     metrics: tuple[str, ...]
     configurations: tuple[str, ...]
-    scores: NDArray[np.float64]
+    scores: Floats
     members: NDArray[np.intp]
     labels: NDArray[Any] | None
-    collapsed: NDArray[np.bool_] | None
+    collapsed: Flags | None
     groups: NDArray[np.intp] | None
     named_by: str | None
-    signs: NDArray[np.float64]
+    signs: Floats
 
-    def means(self, scores: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def means(self, scores: Floats | None = None) -> Floats:
         """Return the means of the configurations' rows, of these scores or others; NaN where one is undefined."""
         scores, n = self.scores if scores is None else scores, len(self.configurations)
         sums = np.zeros((n, scores.shape[1]))
         np.add.at(sums, self.members, scores)
         return np.asarray(sums / np.bincount(self.members, minlength=n)[:, None])
 
-    def runs(self) -> NDArray[np.float64]:
+    def runs(self) -> Floats:
         """Return the scores by configuration, metric and seed; NaN where a configuration has fewer seeds."""
         place = pd.Series(self.members).groupby(self.members).cumcount().to_numpy()
         found = np.full((len(self.configurations), len(self.metrics), place.max() + 1), np.nan)
@@ -387,7 +379,7 @@ def read_scores(
     )
 
 
-def read_beside(table: object, beside: ScoreTable, argument: str) -> NDArray[np.float64]:
+def read_beside(table: object, beside: ScoreTable, argument: str) -> Floats:
     """Return another table's scores of the same rows, shape (n_rows, n_metrics).
 
     Raises
@@ -445,7 +437,7 @@ def _metrics(metrics: Sequence[str] | None, columns: Mapping[str, Any], taken: S
     return names
 
 
-def _numbers(columns: Mapping[str, Any], names: Sequence[str], argument: str) -> NDArray[np.float64]:
+def _numbers(columns: Mapping[str, Any], names: Sequence[str], argument: str) -> Floats:
     """Return the scores of some columns; of texts in every row say that they may name the models."""
     found = np.empty((len(columns[names[0]]), len(names)))
     for place, name in enumerate(names):
@@ -533,10 +525,10 @@ def agreement(
         Metrics whose small scores are good, such as FID. Their scores are negated, so that a positive tau means that
         two metrics prefer the same configurations.
     null : table or sequence of tables, optional
-        Scores of the same rows against permuted factors. Their matrix shows what agreement there is
+        Floats of the same rows against permuted factors. Their matrix shows what agreement there is
         without any information; of several, the mean.
     halves : two tables, optional
-        Scores on two disjoint halves of the rows that were scored.
+        Floats on two disjoint halves of the rows that were scored.
     again : mapping of str to table or sequence of tables, optional
         Other scores of the same rows, such as from earlier checkpoints, for the stability of the ranking of each
         metric. One table is compared with ``scores``, several with each other.
@@ -581,7 +573,7 @@ def agreement(
     own = {"configuration": configuration, "collapsed": collapsed, "within": within}
     table = read_scores(scores, metrics=metrics, lower_is_better=lower_is_better, **own)
 
-    def read(tables: object, argument: str) -> list[Scores]:
+    def read(tables: object, argument: str) -> list[Floats]:
         several = tables if isinstance(tables, list | tuple) else [tables]
         return [table.means(read_beside(one, table, argument)) for one in several]
 
@@ -631,8 +623,8 @@ def _matrix(
     name: str,
     table: ScoreTable,
     level: float,
-    several: Sequence[Scores],
-    weights: NDArray[np.float64],
+    several: Sequence[Floats],
+    weights: Floats,
     groups: NDArray[np.intp] | None = None,
 ) -> RankMatrix:
     """Return the matrix of taus of a table, or of the mean taus of several, over the same resamples."""
@@ -664,7 +656,7 @@ def _matrix(
 # Stability -----------------------------------------------------------------------------------------------------------
 
 
-def _matrix_stability(values: NDArray[np.float64]) -> float:
+def _matrix_stability(values: Floats) -> float:
     """Return the correlation between the taus of one time and of another, the mean over pairs of times."""
     found = []
     for one, other in combinations([taus(values[..., time]) for time in range(values.shape[2])], 2):
@@ -674,7 +666,7 @@ def _matrix_stability(values: NDArray[np.float64]) -> float:
     return float(np.mean(found))
 
 
-def _stable(metric: str, between: str, values: Scores, weights: NDArray[np.float64], level: float) -> Stability:
+def _stable(metric: str, between: str, values: Floats, weights: Floats, level: float) -> Stability:
     """Return the mean tau over pairs of columns, shape (n_configurations, n_times)."""
     whole = np.isfinite(values).all(axis=1)
     tau, draws = (weighted_taus(values, counts).mean(axis=1) for counts in (np.ones((1, len(values))), weights))
@@ -686,8 +678,8 @@ def _stable(metric: str, between: str, values: Scores, weights: NDArray[np.float
 
 def _best(
     table: ScoreTable,
-    means: Scores,
-    halves: Sequence[Scores] | None,
+    means: Floats,
+    halves: Sequence[Floats] | None,
     rng: np.random.Generator,
     draws: int,
 ) -> list[Best]:
@@ -704,7 +696,7 @@ def _best(
     for start in range(0, draws if repeated else 0, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, draws - start)
         # Draw mean scores of resampled seeds, shape (size, n_configurations, n_metrics)
-        there: NDArray[np.bool_] = np.asarray(np.isfinite(runs).any(axis=1))
+        there: Flags = np.asarray(np.isfinite(runs).any(axis=1))
         drawn = np.repeat(means[None], size, axis=0)
         for row, held in enumerate(there):
             r = int(held.sum())
@@ -730,7 +722,7 @@ def _best(
 # What a reader must know ---------------------------------------------------------------------------------------------
 
 
-def _notes(table: ScoreTable, means: Scores) -> Iterator[Note]:
+def _notes(table: ScoreTable, means: Floats) -> Iterator[Note]:
     n, metrics = len(means), np.array(table.metrics)
     if (table.signs < 0).any():
         subject = tuple(metrics[table.signs < 0].tolist())

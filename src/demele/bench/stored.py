@@ -11,12 +11,12 @@ from types import NoneType
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.expectations import EXPECTATIONS, Candidate, Same, Scenario, expectation_of
 from demele.bench.run import chosen_candidates, declined
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import REVIEW_CRITERIA, Curve, Findings, Part, Status, Verdict, judged_part, row_name
+from demele.core.arrays import Floats
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened
 from demele.core.reading import check_nesting, check_shape, check_unpacked, most_unpacked, parsing
 from demele.core.result import plain
@@ -240,7 +240,7 @@ def referred(kind: type[Found], metrics: Sequence[str], rows: Mapping[str, Findi
     candidates, scenarios = chosen_candidates(metrics), tuple(SCENARIOS.values())
     rows = {item.name: rows[item.name] for item in candidates if item.name in rows}
     curves: dict[tuple[str, str], Curve] = {}
-    seconds: dict[tuple[str, str], tuple[NDArray[np.float64], ...]] = {}
+    seconds: dict[tuple[str, str], tuple[Floats, ...]] = {}
     for item in candidates:
         held = rows.get(item.name)
         for what, expected in (("protocol", PROTOCOL), ("n_samples", samples_of(item.name))):

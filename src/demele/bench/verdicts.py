@@ -9,10 +9,10 @@ from statistics import mode
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.expectations import Candidate, Contrast, Expectation, Property, Scenario, expectation_of, is_model
 from demele.bench.scenarios import SCENARIOS
+from demele.core.arrays import Floats
 from demele.core.version import __version__
 from demele.estimation.differences import Difference, over_runs, student
 from demele.metrics.catalogue import CATALOGUE
@@ -176,7 +176,7 @@ class Curve:
         )
 
     @cached_property
-    def values(self) -> tuple[NDArray[np.float64], ...]:
+    def values(self) -> tuple[Floats, ...]:
         """At each severity, the values of the seeds that gave one, in the order of the seeds."""
         return tuple(np.array(list(own.values()), dtype=np.float64) for own in self.by_seed)
 
@@ -416,7 +416,22 @@ def judged_part(
 
 
 def _decided(contrast: Contrast, curve: Curve, scenario: Scenario, level: float) -> Condition:
-    found = _estimated(contrast.weights, curve, level, paired=scenario.paired)
+    """Compare a weighted sum of means with its bound; its interval is infinite where too few seeds tell the spread.
+
+    Of severities that are paired it is the mean of each seed's own sum, over the seeds that all have; of others the
+    sum of means of separate draws, with Welch and Satterthwaite's degrees of freedom.
+    """
+    weights = contrast.weights
+    samples, least = [weight * curve.values[place] for place, weight in weights.items()], 2
+    if scenario.paired:
+        common = sorted(set.intersection(*(set(curve.by_seed[place]) for place in weights)))
+        own = [sum(weight * curve.by_seed[place][seed] for place, weight in weights.items()) for seed in common]
+        samples, least = ([np.array(own)], 2) if own else (samples, len(samples[0]) + 1)
+    value = float(sum(own.mean() for own in samples))
+    found = Difference(value, -np.inf, np.inf)
+    if min(map(len, samples)) >= least:
+        found = over_runs(value, samples, level)
+        found = Difference(value, value, value) if np.isnan(found.low) else found  # without spread, a point
     status: Status = "inconclusive"
     if found.low >= contrast.bound - _ROUNDING:
         status = "holds"
@@ -431,24 +446,6 @@ def _decided(contrast: Contrast, curve: Curve, scenario: Scenario, level: float)
         status=status,
         sentence=_sentence(contrast, found, status, curve, scenario),
     )
-
-
-def _estimated(weights: Mapping[int, float], curve: Curve, level: float, *, paired: bool) -> Difference:
-    """Return a weighted sum of means and its interval, infinite where too few seeds tell the spread.
-
-    Of severities that are paired it is the mean of each seed's own sum, over the seeds that all have; of others the
-    sum of means of separate draws, with Welch and Satterthwaite's degrees of freedom.
-    """
-    samples, least = [weight * curve.values[place] for place, weight in weights.items()], 2
-    if paired:
-        common = sorted(set.intersection(*(set(curve.by_seed[place]) for place in weights)))
-        own = [sum(weight * curve.by_seed[place][seed] for place, weight in weights.items()) for seed in common]
-        samples, least = ([np.array(own)], 2) if own else (samples, len(samples[0]) + 1)
-    value = float(sum(own.mean() for own in samples))
-    if min(map(len, samples)) < least:
-        return Difference(value, -np.inf, np.inf)
-    found = over_runs(value, samples, level)
-    return Difference(value, value, value) if np.isnan(found.low) else found  # without spread, a point
 
 
 def _summary(status: Status, parts: Sequence[PartVerdict], name_metric: bool, name_scenario: bool) -> str:
@@ -563,7 +560,7 @@ class Findings:
     seeds: Mapping[str, int]
     slow_seeds: Mapping[str, int]
     curves: Mapping[tuple[str, str], Curve]
-    seconds: Mapping[tuple[str, str], tuple[NDArray[np.float64], ...]]
+    seconds: Mapping[tuple[str, str], tuple[Floats, ...]]
     rows_of: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     fewer_rows: Mapping[str, int] = field(default_factory=dict)
     drifting: Mapping[str, str] = field(default_factory=dict)

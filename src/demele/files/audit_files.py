@@ -414,21 +414,19 @@ def _known(item: str, columns: Factors, design: str | None, warn: Warn) -> dict[
     if name not in columns.names:
         raise InputError(f"unknown factor {quoted(name)}; the factors are {', '.join(map(quoted, columns.names))}")
     with in_file(f"--factor-noise: {name}"):
-        value = share_or_file(said)
-    return {name: _of_file(name, value, columns, design, warn) if isinstance(value, str) else value}
-
-
-def _of_file(name: str, file: str, columns: Factors, design: str | None, warn: Warn) -> Any:
-    """Read an audit, which has a column of rows, or a transition."""
+        file = share_or_file(said)
+    if not isinstance(file, str):
+        return {name: file}
+    # an audit has a column of rows, a transition has none
     table = read_table(file, warn=lambda _: None, row_names=True)  # warnings come when its values are read
     column = columns.columns[columns.names.index(name)]
     if isinstance(table, np.ndarray) or ROW not in table:
-        return read_transition(file, _classes(column), warn)
+        return {name: read_transition(file, _classes(column), warn)}
     if name in table and TRUE not in table:
-        return read_factor_audits(file, [name], design, warn)[name]
+        return dict(read_factor_audits(file, [name], design, warn))
     if not column.categorical:
         raise InputError(f"--factor-noise: {quoted(name)} is continuous; give a file with columns row and {name}")
-    return audit_of(read_answers(file, _classes(column), warn), design, warn)
+    return {name: audit_of(read_answers(file, _classes(column), warn), design, warn)}
 
 
 def _classes(column: Any) -> NDArray[Any]:

@@ -124,7 +124,7 @@ def refuse_other_order(texts: Sequence[str]) -> None:
                 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Columns:
     """What a table holds: identifiers of its rows (None: they are paired by position), classes by column, scores."""
 
@@ -447,7 +447,11 @@ def _of_tables(
     left_out = 0
     if column is not None:
         kept, left_out = common([list(one.ids or ()) for one in (gold, *read)], [labels, *texts], ids)
-        gold, *read = (_in_order(one, kept) for one in (gold, *read))
+        for table in (gold, *read):
+            place = {name: row for row, name in enumerate(table.ids or ())}
+            rows = [place[name] for name in kept]
+            table.columns = {name: np.asarray(values)[rows] for name, values in table.columns.items()}
+            table.scores = None if table.scores is None else table.scores[rows]
         (target,) = gold.columns.values()
     called = [name_of(text) for text in texts]
     if len(set(called)) < len(called):  # a column of the same name in each
@@ -472,14 +476,6 @@ def _of_tables(
         left_out=left_out,
         notes=tuple(notes),
     )
-
-
-def _in_order(table: _Columns, kept: Sequence[str]) -> _Columns:
-    """Return the rows of some identifiers, in their order."""
-    place = {name: row for row, name in enumerate(table.ids or ())}
-    rows = [place[name] for name in kept]
-    columns = {name: np.asarray(values)[rows] for name, values in table.columns.items()}
-    return _Columns(tuple(kept), columns, None if table.scores is None else table.scores[rows])
 
 
 # Rows ------------------------------------------------------------------------------------------------------------

@@ -295,7 +295,7 @@ class MethodComparison(Result):
     _kind, _rows = "method comparison", "tallies"
 
     names: tuple[str, ...]
-    accuracies: NDArray[np.float64]
+    accuracies: Floats
     contenders: Mapping[str, tuple[str, str]]
     columns: tuple[NoiseRate, ...]
     measures: tuple[str, ...]
