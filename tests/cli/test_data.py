@@ -13,8 +13,7 @@ import pytest
 
 import demele as library
 from demele.data.loaders.loading import PUBLISHED, load
-from demele.data.loaders.published import PublishedFile, PublishedSet
-from demele.data.loaders.stored_images import open_converted
+from demele.data.loaders.published import PublishedFile, PublishedSet, open_converted
 from tests.cli.conftest import Program
 from tests.data import published_files as files
 from tests.data.published_files import Written

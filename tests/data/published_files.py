@@ -25,8 +25,7 @@ from demele.data import ImageSet
 from demele.data.loaders import loading
 from demele.data.loaders.grid_sets import INSTANCES
 from demele.data.loaders.loading import PUBLISHED
-from demele.data.loaders.published import Grid, PublishedSet
-from demele.data.loaders.stored_images import open_converted
+from demele.data.loaders.published import Grid, PublishedSet, open_converted
 from tests.data.labelled_bytes import Python2Pickle, planes, rows_of_bytes, tar_gz
 
 Pixels = NDArray[np.uint8]

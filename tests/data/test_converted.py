@@ -9,7 +9,7 @@ import pytest
 from demele.core.errors import FormatError, InputError, OutputError
 from demele.data import ImageSet
 from demele.data.loaders.loading import load
-from demele.data.loaders.stored_images import is_converted, open_converted
+from demele.data.loaders.published import is_converted, open_converted
 from tests.data import published_files as files
 from tests.data.published_files import LAYOUTS, converted
 from tests.refusals import refuses

@@ -12,8 +12,7 @@ import scipy.io
 
 from demele.core.errors import InputError, RepackedFileWarning
 from demele.data.loaders.loading import load
-from demele.data.loaders.published import PublishedFile
-from demele.data.loaders.stored_images import recognised
+from demele.data.loaders.published import PublishedFile, recognised
 from tests.data import published_files as files
 from tests.data.published_files import LAYOUTS, Written
 from tests.refusals import refuses

@@ -14,7 +14,7 @@ from demele.core.errors import DemeleWarning, FormatError, InputError, OutputErr
 from demele.data import ArrayImages, FactorSpace, ImageSet, open_images, room, save_images, sprites, squares
 from demele.data import own_files as module
 from demele.data.array_images import MappedArray
-from demele.data.loaders.stored_images import Images, StoredImages, convert
+from demele.data.loaders.published import Images, StoredImages, convert
 from demele.runtime.work import progress
 from tests.refusals import refuses
 from tests.tolerances import assert_exact

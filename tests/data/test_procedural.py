@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.data import ImageSet, room, sprites, squares
-from demele.data.procedural.room import OBJECTS, UNIT, camera_rays, region_weights, room_hits
+from demele.data.procedural.grids import OBJECTS, UNIT, camera_rays, region_weights, room_hits
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from demele.data.own_files import save_images as save_images
     from demele.data.procedural.clutter import clutter as clutter
     from demele.data.procedural.clutter import clutter_labels as clutter_labels
-    from demele.data.procedural.room import room as room
-    from demele.data.procedural.sprites import sprites as sprites
-    from demele.data.procedural.sprites import squares as squares
+    from demele.data.procedural.grids import room as room
+    from demele.data.procedural.grids import sprites as sprites
+    from demele.data.procedural.grids import squares as squares
     from demele.data.space import FactorSpace as FactorSpace
     from demele.data.space import Sample as Sample
     from demele.data.space import Symmetry as Symmetry

@@ -33,7 +33,7 @@ from demele.core.inputs import is_text, read_factors
 from demele.core.lazy import pd, require
 from demele.core.reading import parsing, regular_file
 from demele.core.table_columns import split_columns
-from demele.data.images import ImageSet, digest_of
+from demele.data.images import ImageSet, digest_of, spread
 from demele.data.space import FactorSpace
 
 # Arrays that lie in files and are read where they are looked at; other processes are sent the place, not the array ----
@@ -555,13 +555,12 @@ class ArrayImages(ImageSet):
             lambda row: ", ".join(f"{one} {quoted(value)}" for one, value in self.factors([row]).iloc[0].items()),
         )
         # of the shape, the factors, and 64 images spread over the set
-        spread = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
         columns = [] if self._table is None else [np.asarray(column) for _, column in self._table.items()]
         named = [] if self._table is None else list(self._table)
         values = [column if column.dtype.kind in "iufb" else column.astype(str) for column in columns]
         grid = "" if space is None else space.to_json().rstrip("\n")
         rows = np.empty(0) if self._places is None else self._places
-        self.digest = digest_of(self._array.shape, grid, rows, named, *values, self._array[spread])
+        self.digest = digest_of(self._array.shape, grid, rows, named, *values, self._array[spread(n)])
 
     def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         return as_uint8(self._array[rows]).reshape(len(rows), *self._shape_drawn)

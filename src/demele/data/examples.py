@@ -7,7 +7,7 @@ import io
 import lzma
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args, overload
+from typing import Any, Final, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,6 @@ from demele.core.kinds import checked_name
 from demele.core.lazy import pd
 from demele.core.table_columns import real_numbers, whole_array
 from demele.data.space import Sample, refuse_outside
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from demele.data.space import Sample
-
 
 # Real test sets with published labels, predictions of real models and findings of experts; answers of real crowds -----
 #

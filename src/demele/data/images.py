@@ -190,13 +190,6 @@ class ImageSet(ABC):
     :meth:`resized` are copies that share all else.
     """
 
-    name: str
-    shape: tuple[int, int, int]
-    space: FactorSpace | None
-    provenance: str
-    licence: str
-    digest: str
-    complete: bool
     stored_white: int = 255
 
     def __init__(
@@ -223,12 +216,9 @@ class ImageSet(ABC):
 
     def _count_places(self) -> None:
         """Look once whether the set is its whole space."""
-        if self.space is None or self._places is None:
-            self._n = len(self._table) if self._table is not None else len(self.space or ())
-            self.complete = self.space is not None
-            return
-        self._n = len(self._places)
-        self.complete = self._n == len(self.space) and np.unique(self._places).size == self._n
+        self._n = next(len(one) for one in (self._table, self._places, self.space) if one is not None)
+        different = self._n if self._places is None else np.unique(self._places).size
+        self.complete = self.space is not None and len(self.space) == self._n == different
 
     @abstractmethod
     def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -494,6 +484,11 @@ class ImageSet(ABC):
         if self.space is None:
             raise InputError(f"{asked}: factors of {self.name} are not a grid, and so have no positions")
         return self.space
+
+
+def spread(n: int) -> NDArray[np.int64]:
+    """Return 64 of n rows, spread evenly; all of fewer."""
+    return np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
 
 
 def digest_of(*parts: object) -> str:

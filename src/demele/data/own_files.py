@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, cast
+from typing import IO, Any, ClassVar, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -43,20 +43,14 @@ from demele.data.array_images import (
     picture_names,
 )
 from demele.data.images import ImageSet
-from demele.data.loaders.published import Factor
-from demele.data.loaders.stored_images import is_converted, open_converted
+from demele.data.loaders.published import Factor, is_converted, open_converted
 from demele.data.procedural.clutter import clutter
-from demele.data.procedural.room import room
-from demele.data.procedural.sprites import sprites, squares
+from demele.data.procedural.grids import room, sprites, squares
 from demele.data.space import FactorSpace
 from demele.files.named import read_table
 from demele.report.document import Document, Notice, Section, Table
 from demele.report.words import count, sentence_of
 from demele.runtime.work import reporting
-
-if TYPE_CHECKING:
-    from demele.data.loaders.published import Factor
-
 
 # What sets of images say: their documents -----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers, Rows
 from demele.estimation.counts import JointCounts
-from demele.estimation.information import InformationTable, entropy, mutual_information
+from demele.estimation.information import InformationTable, entropy, mutual_information, n_log_n, top_two
 
 
 def accuracy_without_errors(predicted: Integers, given: Integers, transition: Floats) -> float:
@@ -231,16 +231,6 @@ class InformationBounds:
     entropy_high: Floats
 
 
-def _x_log_x(x: Floats) -> Floats:
-    return x * np.log(np.where(x > 0, x, 1.0))
-
-
-def _information(joint: Floats) -> Floats:
-    rows, columns = joint.sum(axis=-1), joint.sum(axis=-2)
-    margins = _x_log_x(rows).sum(axis=-1) + _x_log_x(columns).sum(axis=-1)
-    return np.asarray(np.maximum(_x_log_x(joint).sum(axis=(-2, -1)) - margins, 0.0))
-
-
 def entropy_range(values: Floats, share: float) -> tuple[float, float]:
     """Return the smallest and the largest entropy of a factor if at most a share of its values is wrong.
 
@@ -269,8 +259,8 @@ def entropy_range(values: Floats, share: float) -> tuple[float, float]:
     cut = -_level(-p[::-1], share)
     even = np.full_like(p, 1 / p.size)
     most = even if filled >= cut else np.clip(p, filled, cut)
-    low, high = (float(-_x_log_x(one).sum()) for one in (least, most))
-    return max(low, 0.0), high
+    low, high = entropy(np.stack([least, most])).tolist()
+    return low, high
 
 
 def _level(ascending: Floats, share: float) -> float:
@@ -303,7 +293,7 @@ def least_information(tables: Floats, share: float) -> Floats:
     """
     given = tables / tables.sum(axis=(-2, -1), keepdims=True)
     if share <= 0:
-        return _information(given)
+        return mutual_information(given)
     columns = given.sum(axis=-2, keepdims=True)
     inner = given.sum(axis=-1, keepdims=True) * (0.5 * columns + 0.5 / given.shape[-1])
     found = given.copy()
@@ -317,7 +307,7 @@ def least_information(tables: Floats, share: float) -> Floats:
         slope = np.where(rows > 0, np.log(ratio), 0.0)
         target = _moved(given[open_], slope, share)
         gap = (slope * (at - target)).sum(axis=(-2, -1))
-        value = _information(at)
+        value = mutual_information(at)
         bound[open_] = np.maximum(bound[open_], value - gap)
         going = value - bound[open_] > GAP
         if not going.any():
@@ -378,7 +368,7 @@ def most_information(tables: Floats, share: float) -> Floats:
     given = tables / tables.sum(axis=(-2, -1), keepdims=True)
     rows, columns = given.sum(axis=-1), given.sum(axis=-2)
     k = given.shape[-1]
-    found: Floats = -_x_log_x(rows).sum(axis=-1)  # information is at most the entropy of the code
+    found: Floats = -n_log_n(rows).sum(axis=-1)  # information is at most the entropy of the code
     for weight in REFERENCES if share > 0 else (0.0,):
         reference = (1 - weight) * columns + weight / k
         found = np.minimum(found, _relaxed(given, rows, reference, share))
@@ -390,7 +380,7 @@ def _relaxed(given: Floats, rows: Floats, reference: Floats, share: float) -> Fl
     p = np.where(rows[..., None] > 0, given / weight, 1.0 / given.shape[-1])
     r = reference[:, None, :]
     ratio = np.log(np.where(r > 0, r, 1.0))
-    own = _x_log_x(p) - p * ratio
+    own = n_log_n(p) - p * ratio
     base = (rows * np.where(rows > 0, own.sum(axis=-1), 0.0)).sum(axis=-1)
     if share <= 0:
         return np.asarray(base)
@@ -407,7 +397,7 @@ def _ends(p: Floats, ratio: Floats, own: Floats, most: Floats) -> tuple[Floats, 
     k = p.shape[-1]
     room = np.minimum(p, most)
     left = p - room
-    loss = _x_log_x(left) - left * ratio - own
+    loss = n_log_n(left) - left * ratio - own
     chord = np.where(room > 0, loss / np.where(room > 0, room, 1.0), -np.inf)
     order = np.argsort(-chord, axis=-1)
     amounts, gains = [], []
@@ -419,7 +409,7 @@ def _ends(p: Floats, ratio: Floats, own: Floats, most: Floats) -> tuple[Floats, 
         slopes = np.take_along_axis(chord, order, axis=-1)
         given_up = np.cumsum(np.where(size > 0, size * np.where(np.isfinite(slopes), slopes, 0.0), 0.0), axis=-1)
         filled = p[..., receiver, None] + total
-        received = _x_log_x(filled) - filled * ratio[..., receiver, None] - own[..., receiver, None]
+        received = n_log_n(filled) - filled * ratio[..., receiver, None] - own[..., receiver, None]
         amounts.append(total)
         gains.append(given_up + received)
     amount, gain = np.stack(amounts, axis=-2), np.stack(gains, axis=-2)
@@ -484,17 +474,14 @@ def information_bounds(tables: list[Floats], shares: list[float]) -> Information
 
 def gap_bounds(low: Floats, high: Floats, axis: int) -> tuple[Floats, Floats]:
     """Return bounds of what each entry is above the largest other one along an axis; 0 where there is no other."""
-    if low.shape[axis] == 1:
-        return low.copy(), high.copy()
     return low - _largest_other(high, axis), high - _largest_other(low, axis)
 
 
 def _largest_other(values: Floats, axis: int) -> Floats:
-    ordered = np.sort(values, axis=axis)
-    first, second = np.take(ordered, [-1], axis=axis), np.take(ordered, [-2], axis=axis)
-    top = np.expand_dims(values.argmax(axis=axis), axis)
-    places = np.arange(values.shape[axis]).reshape([-1 if a == axis % values.ndim else 1 for a in range(values.ndim)])
-    return np.where(places == top, second, first)
+    first, second = (np.expand_dims(one, axis) for one in top_two(values, axis))
+    others = np.repeat(first, values.shape[axis], axis)
+    np.put_along_axis(others, values.argmax(axis, keepdims=True), second, axis)
+    return others
 
 
 def _shares(low: Floats, high: Floats, entropy_low: Floats, entropy_high: Floats) -> tuple[Floats, Floats]:

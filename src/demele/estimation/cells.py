@@ -3,9 +3,8 @@
 Factors arrive as integer bins from 0; -1 marks a row that is not annotated.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -47,7 +46,8 @@ class Partition:
             n_groups = int(np.count_nonzero(seen))
             group = (np.cumsum(seen) - 1)[key]
         else:
-            group, n_groups = _hashed(key)
+            group, distinct = pd.factorize(key)  # from 0, in order of appearance, in linear time
+            n_groups = len(distinct)
         example = np.zeros(n_groups, dtype=np.intp)
         example[group] = np.arange(n_items)
         return cls(group, example)
@@ -59,17 +59,12 @@ def packed(columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> t
     span = 1
     for column, size in zip(columns, sizes, strict=True):
         if span * size >= 1 << 63:
-            key, span = _hashed(key)
+            key, distinct = pd.factorize(key)
+            span = len(distinct)
         key *= size
         key += column
         span *= size
     return key, span
-
-
-def _hashed(key: NDArray[np.int64]) -> tuple[NDArray[np.intp], int]:
-    """Replace keys by numbers from 0, in order of appearance, in linear time; also return how many there are."""
-    number, distinct = pd.factorize(key)
-    return number, len(distinct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,46 +102,28 @@ class FactorCells:
 def summarise_cells(codes: NDArray[Any], columns: Sequence[Integers], sizes: Sequence[int]) -> FactorCells:
     """Return the :class:`FactorCells` of codes (n_samples, n_codes) and factor columns, each (n_samples,).
 
-    Levels are integers from 0 to size - 1, all annotated. Cost: O(N (d + M)), two passes; no sort. If few combinations
-    are possible they are counted in a table, chunk by chunk; otherwise the packed combinations are hashed at once,
-    which takes 16 bytes per row and about 40 per distinct combination, besides the summary itself.
+    Levels are integers from 0 to size - 1, all annotated. Cost: O(N (d + M)), two passes; no sort. The combinations
+    take 16 bytes per row and, if many are possible, about 40 per distinct one, besides the summary itself.
     """
     n_rows, n_codes = codes.shape
     sizes = tuple(map(int, sizes))  # Python's integers: products may be beyond 64 bits
-    span = prod(sizes)
-    tabulated = span <= max(_SMALL_TABLE, n_rows // 8)
-    cells = None if tabulated else Partition.of(columns, sizes, n_rows)
-    n_slots = span if cells is None else cells.n
-    count = np.zeros(n_slots, dtype=np.int64)
-    total = np.zeros((n_codes, n_slots))
+    cells = Partition.of(columns, sizes, n_rows)
+    total = np.zeros((n_codes, cells.n))
     moments = CodeMoments.empty(n_codes)
     for rows in chunks(n_rows):
         lines = code_rows(codes, rows)
         part, centred = CodeMoments.of_rows(lines, moments.reference if moments.n else lines.mean(axis=1))
         moments = moments.merge(part)
-        if cells is None:
-            slot, _ = packed([column[rows] for column in columns], sizes, rows.stop - rows.start)
-        else:
-            slot = cells.group[rows]
-        if len(count) > len(slot):  # few rows for a large table
-            np.add.at(count, slot, 1)
-            for line, value in zip(total, centred, strict=True):
+        slot = cells.group[rows]
+        for line, value in zip(total, centred, strict=True):
+            if cells.n > len(slot):  # few rows for a large table
                 np.add.at(line, slot, value)
-        else:
-            count += np.bincount(slot, minlength=len(count))
-            for line, value in zip(total, centred, strict=True):
-                line += np.bincount(slot, weights=value, minlength=len(count))
-    decoded: Iterable[Integers]
-    if cells is None:
-        observed = np.flatnonzero(count)
-        count, total = count[observed], total[:, observed]
-        decoded = np.unravel_index(observed, sizes) if sizes else ()
-    else:
-        decoded = (column[cells.example] for column in columns)
-    levels = np.empty((len(sizes), len(count)), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
-    for line, level in zip(levels, decoded, strict=True):
-        line[:] = level
-    return FactorCells(sizes, levels, count, total, moments)
+            else:
+                line += np.bincount(slot, weights=value, minlength=cells.n)
+    levels = np.empty((len(sizes), cells.n), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
+    for line, column in zip(levels, columns, strict=True):
+        line[:] = column[cells.example]
+    return FactorCells(sizes, levels, np.bincount(cells.group, minlength=cells.n), total, moments)
 
 
 # Number of rows, mean and squares of every code in every combination of factor levels, in states that add up ----------
@@ -202,24 +179,21 @@ class CellMoments:
             square[code] = cells.sum(squares + self.count * away**2)
         return type(self)(sizes, levels[:, cells.example], count.astype(np.int64), mean, square)
 
+    @property
+    def _by_cell(self) -> tuple[NDArray[Any], ...]:
+        """The arrays, whose last axis are the cells."""
+        return self.levels, self.count, self.mean, self.square
+
     def merge(self, other: Self) -> Self:
         """Return the moments of the rows of both; order and grouping matter to rounding and to the order of cells."""
         if self.sizes != other.sizes:
             raise ValueError("the two have other factor levels; fix the bins before the first batch")
-        both = type(self)(
-            self.sizes,
-            np.concatenate((self.levels, other.levels), axis=1),
-            np.concatenate((self.count, other.count)),
-            np.concatenate((self.mean, other.mean), axis=1),
-            np.concatenate((self.square, other.square), axis=1),
-        )
-        return both.over(range(len(self.sizes)))
+        arrays = (np.concatenate(two, axis=-1) for two in zip(self._by_cell, other._by_cell, strict=True))
+        return type(self)(self.sizes, *arrays).over(range(len(self.sizes)))
 
     def where(self, cells: NDArray[np.bool_]) -> Self:
         """Return the moments of some cells."""
-        return type(self)(
-            self.sizes, self.levels[:, cells], self.count[cells], self.mean[:, cells], self.square[:, cells]
-        )
+        return type(self)(self.sizes, *(one[..., cells] for one in self._by_cell))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

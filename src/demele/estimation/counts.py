@@ -274,10 +274,9 @@ class BinnedRows:
 
 def column_bins(codes: Codes, factors: Factors, binning: Binning) -> tuple[list[ColumnBins], list[ColumnBins | None]]:
     """Return the frozen bins of every code and of every continuous factor (None for a categorical one)."""
-    empty = np.empty(0)
     of_codes = []
     for index, name in enumerate(codes.names):
-        values = np.asarray(codes.values[:, index], dtype=np.float64) if binning.needs_values else empty
+        values = np.asarray(codes.values[:, index] if binning.needs_values else (), dtype=np.float64)
         of_codes.append(_named(binning, values, float(codes.low[index]), float(codes.high[index]), f"codes: {name!r}"))
     return of_codes, [factor_bins(factor, binning) for factor in factors.columns]
 
@@ -286,10 +285,7 @@ def factor_bins(factor: Factor, binning: Binning) -> ColumnBins | None:
     """Return the bins of a continuous factor; None for a categorical one."""
     if factor.categorical:
         return None
-    values = np.empty(0)
-    if binning.needs_values:
-        values = np.asarray(factor.values, dtype=np.float64)
-        values = values[~np.isnan(values)]
+    values = np.asarray(factor.values[factor.annotated()] if binning.needs_values else (), dtype=np.float64)
     return _named(binning, values, factor.low, factor.high, f"factors: {factor.name!r}")
 
 

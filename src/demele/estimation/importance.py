@@ -191,10 +191,8 @@ def cross_fit(
     settings = {name: tuple(one.settings[name] for one in fits) for name in fits[0].settings}
     score, mse = _scores(truth, predicted, categorical)
     shuffled = None if shuffles is None else _shuffled(fits, predictions, truth, categorical, shuffles)
-    if categorical:
-        chance = float(np.bincount(truth.astype(np.intp)).max() / len(truth))
-        return FittedImportance(importance, float(score), None, chance, settings, shuffled)
-    return FittedImportance(importance, float(score), float(mse), None, settings, shuffled)
+    chance = float(np.bincount(truth.astype(np.intp)).max() / len(truth)) if categorical else None
+    return FittedImportance(importance, float(score), None if categorical else float(mse), chance, settings, shuffled)
 
 
 def _scores(truth: NDArray[Any], predicted: NDArray[Any], categorical: bool) -> tuple[Floats, Floats]:

@@ -68,7 +68,7 @@ def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDA
     """
     n = counts.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        plug_in = np.log(n) - _n_log_n(counts).sum(axis=-1) / n
+        plug_in = np.log(n) - n_log_n(counts).sum(axis=-1) / n
     plug_in = np.maximum(plug_in, 0.0)
     if correction == "miller-madow":
         plug_in = plug_in + ((counts > 0).sum(axis=-1) - 1) / (2 * n)
@@ -99,14 +99,17 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
     n = table.sum(axis=(-2, -1))
     rows, columns = table.sum(axis=-1), table.sum(axis=-2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        cells = _n_log_n(table).sum(axis=(-2, -1))
-        margins = _n_log_n(rows).sum(axis=-1) + _n_log_n(columns).sum(axis=-1)
+        cells = n_log_n(table).sum(axis=(-2, -1))
+        margins = n_log_n(rows).sum(axis=-1) + n_log_n(columns).sum(axis=-1)
         plug_in = np.maximum(np.log(n) + (cells - margins) / n, 0.0)
     if correction == "miller-madow":
         occupied = (table > 0).sum(axis=(-2, -1)) - (rows > 0).sum(axis=-1) - (columns > 0).sum(axis=-1) + 1
         plug_in = plug_in - occupied / (2 * n)
     if correction == "adjusted":
-        plug_in = _adjusted(table, np.asarray(plug_in))
+        chance, height = expected_information(table), entropy(columns)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            adjusted = height * (plug_in - chance) / (height - chance)
+        plug_in = np.where(height - chance > 1e-12, adjusted, 0.0)
     return np.asarray(plug_in)
 
 
@@ -234,14 +237,8 @@ def _poisson_values() -> tuple[Floats, Floats]:
     return np.log(grid), (weights * counts * np.log(counts / grid)).sum(axis=0)
 
 
-def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
-    chance, height = expected_information(table), entropy(table.sum(axis=-2))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        adjusted = height * (plug_in - chance) / (height - chance)
-    return np.where(height - chance > 1e-12, adjusted, 0.0)
-
-
-def _n_log_n(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def n_log_n(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return n log abs(n), 0 of 0."""
     # log of max(count, 1) is 0 where the count is 0; soft counts below 1, and signed ones, need their own logarithm
     if (counts == np.floor(counts)).all() and counts.min(initial=0.0) >= 0:
         logarithms = np.log(np.maximum(counts, 1.0))
@@ -266,8 +263,8 @@ def information_table(counts: JointCounts, correction: Correction = "none") -> I
                 between[..., i, i] = factor_entropy[..., i]
             else:
                 between[..., i, k] = between[..., k, i] = mutual_information(table, correction)
-    plug_in = information if correction == "none" else None
-    if plug_in is None:
+    plug_in = information
+    if correction != "none":
         plug_in = np.stack([mutual_information(table) for table in counts.tables], axis=-1)
     rows = np.stack([table.sum(axis=(-2, -1)) for table in counts.tables], axis=-1)
     cells = [

@@ -227,37 +227,14 @@ def ross_information(
     >>> ross_information(codes, labels).round(2)  # log 2 = 0.69
     array([ 0.69, -0.02])
     """
-    return ross_information_matrix(codes, [labels], n_neighbors=n_neighbors, distances=distances)[:, 0]
-
-
-def ross_information_matrix(
-    codes: Floats,
-    factors: Sequence[Integers],
-    *,
-    n_neighbors: int = 3,
-    distances: Distances = "scikit-learn",
-) -> Floats:
-    """Compute `ross_information` of every code with every categorical factor, sorting each code only once.
-
-    Parameters
-    ----------
-    codes : (n_samples, n_codes) array
-    factors : sequence of (n_samples,) arrays of int >= 0
-    n_neighbors, distances
-        As in `ross_information`.
-
-    Returns
-    -------
-    (n_codes, n_factors) array
-        In nats, not clipped at 0.
-    """
-    factors = [compact(labels) for labels in factors]
-    matrix = np.empty((codes.shape[1], len(factors)))
-    for row, code in zip(matrix, codes.T, strict=True):
-        order = np.argsort(code)
-        ranked = code[order]
-        row[:] = [ross(ranked, labels[order], n_neighbors, distances) for labels in factors]
-    return matrix
+    labels = compact(labels)
+    orders = np.argsort(codes, axis=0)
+    return np.array(
+        [
+            ross(code[order], labels[order], n_neighbors, distances)
+            for code, order in zip(codes.T, orders.T, strict=True)
+        ]
+    )
 
 
 def ksg_information(x: Floats, y: Floats, *, n_neighbors: int = 3) -> float:
@@ -433,20 +410,16 @@ def _information(
 ) -> Floats:
     """Information of codes that are ready with factors that are not yet."""
     matrix = np.empty((codes.shape[1], len(factors)))
-    is_categorical = np.array([categorical for categorical, _ in factors])
-    matrix[:, is_categorical] = ross_information_matrix(
-        codes,
-        [values for categorical, values in factors if categorical],
-        n_neighbors=n_neighbors,
-    )
-    continuous = np.flatnonzero(~is_categorical)
-    if len(continuous):
-        code_orders = np.argsort(codes, axis=0)
-    for i in continuous.tolist():
-        target = jittered(factors[i][1].astype(np.float64), target_noise)
-        order = np.argsort(target)
-        for j, code in enumerate(codes.T):
-            matrix[j, i] = ksg(code, code_orders[:, j], target, order, n_neighbors)
+    orders = np.argsort(codes, axis=0)  # once for all factors
+    for i, (categorical, values) in enumerate(factors):
+        sorted_codes = zip(codes.T, orders.T, strict=True)
+        if categorical:
+            labels = compact(values)
+            matrix[:, i] = [ross(code[own], labels[own], n_neighbors, "scikit-learn") for code, own in sorted_codes]
+        else:
+            target = jittered(values.astype(np.float64), target_noise)
+            order = np.argsort(target)
+            matrix[:, i] = [ksg(code, own, target, order, n_neighbors) for code, own in sorted_codes]
     return np.maximum(matrix, 0.0)
 
 

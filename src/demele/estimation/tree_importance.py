@@ -174,8 +174,8 @@ def boosted_log_loss(
         share = np.full((n_levels, len(test)), 1.0 / (n_levels * (len(train) + 1)))
         if len(seen) > 1:
             loss = _loss(levels[train], True)
-            _, boosted = _boost(bins, loss, n_trees, max_depth, learning_rate, rng)
-            raw = boosted.outputs(bins.apply(sorted_codes.rank[:, test]))
+            _, outputs = _boost(bins, loss, n_trees, max_depth, learning_rate, rng)
+            raw = outputs(bins.apply(sorted_codes.rank[:, test]))
             raw = np.vstack([np.zeros_like(raw), raw]) if len(raw) == 1 else raw
             likely = np.exp(raw - raw.max(axis=0))
             share[seen] += likely / likely.sum(axis=0) * len(train) / (len(train) + 1)
@@ -202,7 +202,7 @@ def boosted_fit(
     """Fit boosted trees to some rows, and predict others; arguments as of :func:`boosting_importance`."""
     bins = Bins(presorted.subset(train), max_bins)
     loss = _loss(values[train], categorical)
-    importance, boosted = _boost(bins, loss, n_trees, max_depth, learning_rate, rng)
+    importance, outputs = _boost(bins, loss, n_trees, max_depth, learning_rate, rng)
     settings = {
         "n_train": len(train),
         "n_trees": n_trees,
@@ -211,7 +211,7 @@ def boosted_fit(
         "max_bins": max_bins,
     }
     unseen = bins.apply(presorted.rank[:, test])
-    return Fit(shares(importance), settings, unseen, lambda lines: loss.decide(boosted.outputs(lines)), importance > 0)
+    return Fit(shares(importance), settings, unseen, lambda lines: loss.decide(outputs(lines)), importance > 0)
 
 
 def _boosting_splits(
@@ -288,30 +288,15 @@ def _loss(values: Floats | Rows, categorical: bool) -> _Loss:
     return _Loss(np.log(share), multinomial, 1 - 1 / len(levels), lambda raw: levels[raw.argmax(axis=0)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Boosted:
-    """All stages: where their raw predictions start, their trees, and the value of each leaf (n_outputs, n_leaves)."""
-
-    start: Floats
-    stages: list[tuple[StageTrees, Floats]]
-
-    def outputs(self, binned: Places) -> Floats:
-        """Raw predictions (n_outputs, n_rows) of rows in bins (n_codes, n_rows)."""
-        raw = np.tile(self.start[:, None], binned.shape[1])
-        for trees, value in self.stages:
-            raw += np.take_along_axis(value, trees.leaves(binned).astype(np.intp), axis=1)
-        return raw
-
-
 def _boost(
     bins: Bins, loss: _Loss, n_trees: int, max_depth: int, learning_rate: float, rng: np.random.Generator
-) -> tuple[Floats, _Boosted]:
-    """Run all stages: importances, and what predicts."""
+) -> tuple[Floats, Callable[[Places], Floats]]:
+    """Run all stages: importances, and what makes raw predictions (n_outputs, n_rows) of rows in bins."""
     n_outputs, n_leaves = len(loss.start), 2**max_depth
     raw = np.tile(loss.start[:, None], bins.binned.shape[1])
     importance = np.zeros(len(bins.counts))
     first_leaf = n_leaves * np.arange(n_outputs)[:, None]
-    stages = []
+    stages: list[tuple[StageTrees, Floats]] = []
     for _ in range(n_trees):
         gradient, curvature = loss.slopes(raw)
         trees, leaf = boosted_stage(bins, gradient, max_depth=max_depth, rng=rng)
@@ -324,7 +309,14 @@ def _boost(
         raw += value[leaf + first_leaf]
         importance += np.bincount(trees.feature.reshape(-1), trees.decrease.reshape(-1), len(importance))
         stages.append((trees, value.reshape(n_outputs, n_leaves)))
-    return importance, _Boosted(loss.start, stages)
+
+    def outputs(binned: Places) -> Floats:
+        raw = np.tile(loss.start[:, None], binned.shape[1])
+        for trees, value in stages:
+            raw += np.take_along_axis(value, trees.leaves(binned).astype(np.intp), axis=1)
+        return raw
+
+    return importance, outputs
 
 
 # Importance of codes for a factor from random forests -----------------------------------------------------------------

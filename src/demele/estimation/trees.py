@@ -191,7 +191,8 @@ ROWS_OF_SMALL_NODES = 20
 class _Level:
     """The nodes of one depth, and their rows.
 
-    A slot is a row of a tree: tree * n_rows + row. Line f of `slots` holds the slots sorted by node, then by code f.
+    A slot is a row of a tree: tree * n_rows + row. Line f of `slots` holds the slots sorted by node, then by code f; of
+    new nodes there is one line, by node.
     A criterion may keep as many lines again, sorted by node, then class, then code f. All lines agree on where a node
     begins.
     """
@@ -399,30 +400,18 @@ def _ranks(presorted: Presorted, slots: Rows) -> Rows:
     return np.take_along_axis(presorted.rank, slots % presorted.n_rows, axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Born:
-    """New nodes and their slots, node by node: of each node that was split its left child, then its right one."""
-
-    slots: Rows
-    sizes: Rows
-    nodes: Rows
-    trees: Rows
-    right: Flags
-
-
-def _children(level: _Level, splits: _Splits, first_child: int) -> _Born:
+def _children(level: _Level, splits: _Splits, first_child: int) -> _Level:
+    """Return new nodes and their slots, node by node: of each node that was split the left child, then the right."""
     chosen, to_left, sizes, trees = splits.chosen, splits.last_left - level.starts + 1, level.sizes, level.trees
     is_split = splits.quality >= 0
     if not is_split.all():
         chosen = chosen.take(np.flatnonzero(np.repeat(is_split, sizes)))
         to_left, sizes, trees = to_left[is_split], sizes[is_split], trees[is_split]
     both = np.stack([to_left, sizes - to_left], axis=1).reshape(-1)
-    return _Born(
-        chosen, both, first_child + np.arange(len(both)), np.repeat(trees, 2), np.tile([False, True], len(sizes))
-    )
+    return _Level(chosen, both, first_child + np.arange(len(both)), np.repeat(trees, 2))
 
 
-def _roots(presorted: Presorted, members: Flags) -> tuple[Rows, _Born]:
+def _roots(presorted: Presorted, members: Flags) -> tuple[Rows, _Level]:
     """Return the slots of all trees along every code, sorted, and the roots."""
     n_trees, n_rows = members.shape
     flat = presorted.order.reshape(-1)
@@ -431,7 +420,7 @@ def _roots(presorted: Presorted, members: Flags) -> tuple[Rows, _Born]:
         for tree, member in enumerate(members)
     ]
     slots, trees = np.concatenate(lines, axis=1), np.arange(n_trees)
-    return slots, _Born(slots[0], members.sum(axis=1), trees, trees, np.zeros(n_trees, dtype=np.bool_))
+    return slots, _Level(slots[0], members.sum(axis=1), trees, trees)
 
 
 def grow_trees(
@@ -507,10 +496,11 @@ def grow_trees(
         table.append(rows)
         if depth == max_depth or not mixed.any():
             break
-        kept = np.concatenate([np.flatnonzero(mixed & ~born.right), np.flatnonzero(mixed & born.right)])
+        right = (np.arange(len(mixed)) % 2 == 1) & (depth > 0)
+        kept = np.concatenate([np.flatnonzero(mixed & ~right), np.flatnonzero(mixed & right)])
         if depth or not mixed.all():
             side = np.zeros(len(born.sizes), dtype=np.uint8)
-            side[kept] = 1 + born.right[kept]
+            side[kept] = 1 + right[kept]
             side_of = np.zeros(n_trees * n_rows, dtype=np.uint8)
             side_of[born.slots] = np.repeat(side, born.sizes)
             sides, flat = side_of.take(level.slots).reshape(-1), level.slots.reshape(-1)

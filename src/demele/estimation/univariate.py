@@ -143,9 +143,7 @@ class SortedLabels(NamedTuple):
     def of(cls, labels: Integers, n_classes: int) -> "SortedLabels":
         """Sort rows by their class."""
         sizes = np.bincount(labels, minlength=n_classes)
-        # small integers are sorted by radix, in linear time
-        narrow = labels.astype(np.int16) if n_classes < 2**15 else labels
-        positions = np.argsort(narrow, kind="stable")
+        positions = np.argsort(compact(labels), kind="stable")
         keys = positions + np.repeat(np.arange(len(sizes)) * (len(labels) + 1), sizes)
         return cls(positions, keys, np.concatenate([[0], np.cumsum(sizes)]))
 

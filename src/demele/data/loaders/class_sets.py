@@ -19,17 +19,21 @@ from demele.core.errors import FormatError, listed
 from demele.core.lazy import pd, require
 from demele.core.reading import opened, parsing, read_whole, regular_file
 from demele.data.array_images import MappedArray, StoredArray
+from demele.data.images import spread
 from demele.data.loaders.published import (
     Factor,
+    Images,
+    Pixels,
     PublishedFile,
     PublishedSet,
     Read,
     Request,
+    Shape,
     check_positions,
+    joined,
     one_grid,
 )
 from demele.data.loaders.readers import MATLAB_PIXELS, idx_bytes, load_plain, matlab_variable, tar_members
-from demele.data.loaders.stored_images import Images, Pixels, Shape, joined
 
 # CIFAR-10 and CIFAR-100 -----------------------------------------------------------------------------------------------
 
@@ -267,7 +271,7 @@ _ZERO = 10
 def _read_svhn(request: Request) -> Read:
     """Read the labels, and find the images: ``X``, (height, width, channels, n), the first index fastest."""
     splits, pixels = request.options["split"].split("+"), request.grid.pixels
-    files = [request.file(_svhn_name(split)) for split in splits]
+    files = [request.file(f"{split}_32x32.mat") for split in splits]
     images, labels = [], []
     for split, path in zip(splits, files, strict=True):
         n = request.published.splits[split]
@@ -280,10 +284,6 @@ def _read_svhn(request: Request) -> Read:
         labels.append(digits.astype(np.int64) % _ZERO)
     positions = np.concatenate(labels)[:, None]
     return Read(images=joined(images), files=tuple(files), positions=positions, repeats=True)
-
-
-def _svhn_name(split: str) -> str:
-    return f"{split}_32x32.mat"
 
 
 SVHN = PublishedSet(
@@ -303,13 +303,11 @@ SVHN = PublishedSet(
     splits={"train": 73_257, "test": 26_032, "extra": 531_131},
     files=(
         PublishedFile(
-            _svhn_name("train"), 182_040_794, "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8"
+            "train_32x32.mat", 182_040_794, "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8"
         ),
+        PublishedFile("test_32x32.mat", 64_275_384, "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b"),
         PublishedFile(
-            _svhn_name("test"), 64_275_384, "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b"
-        ),
-        PublishedFile(
-            _svhn_name("extra"), 1_329_278_602, "a133a4beb38a00fcdda90c9489e0c04f900b660ce8a316a5e854838379a71eb3"
+            "extra_32x32.mat", 1_329_278_602, "a133a4beb38a00fcdda90c9489e0c04f900b660ce8a316a5e854838379a71eb3"
         ),
     ),
     options={"split": ("train", "test", "extra", "train+extra")},
@@ -414,8 +412,6 @@ _VOC_CLASSES = (
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 #: Bytes of the largest annotation that is read; the published ones have at most 40,000.
 _MOST = 1 << 20
-#: Pictures by which a copy is recognised.
-_SAMPLED = 64
 
 
 def class_of_picture(objects: Sequence[tuple[str, float]]) -> str | None:
@@ -499,10 +495,9 @@ def _read_voc(request: Request) -> Read:
     side = request.options["pixels"]
     if not files:
         raise FormatError(listing, f"expected pictures of one class, found none among {len(names):,}")
-    sampled = np.unique(np.linspace(0, len(files) - 1, _SAMPLED).astype(int))
     return Read(
         images=Images(str(folder), len(files), (side, side, 3), _Pictures(files, side)),
-        files=(listing, *(files[place] for place in sampled)),
+        files=(listing, *(files[place] for place in spread(len(files)))),
         positions=np.array([place for _, place in kept], dtype=np.int64)[:, None],
         labelled=annotations,
         repeats=True,

@@ -17,14 +17,18 @@ from demele.core.errors import FormatError, InputError, listed, quoted
 from demele.core.lazy import pd
 from demele.core.reading import read_whole
 from demele.data.array_images import PictureArray, looked_at
+from demele.data.images import spread
 from demele.data.loaders.published import (
     Factor,
     Grid,
+    Images,
+    Pixels,
     PublishedFile,
     PublishedSet,
     Read,
     Request,
     check_positions,
+    joined,
     one_grid,
     ranks_of,
 )
@@ -38,7 +42,6 @@ from demele.data.loaders.readers import (
     npz_images,
     npz_numbers,
 )
-from demele.data.loaders.stored_images import Images, Pixels, joined
 
 # Cars3D: cars from all sides, a file of MATLAB 5 for each -------------------------------------------------------------
 
@@ -361,9 +364,6 @@ SMALLNORB = PublishedSet(
 
 # Sets of rendered scenes, folders of pictures that are numbered -------------------------------------------------------
 
-#: Pictures by which a copy is recognised.
-_SAMPLED = 64
-
 
 def numbered_pictures(request: Request, folder: Path, n: int, digits: int) -> tuple[Images, tuple[Path, ...]]:
     """Return the pictures of a folder, in colour, and some files by which the copy is recognised.
@@ -393,7 +393,7 @@ def numbered_pictures(request: Request, folder: Path, n: int, digits: int) -> tu
     request.note(folder, f"{n:,} pictures", f"{n:,} pictures", "fits")
     first = looked_at(folder / names[0])
     rows = PictureArray(folder, names, first._replace(channels=3))
-    files = tuple(folder / names[number] for number in np.unique(np.linspace(0, n - 1, _SAMPLED).astype(int)))
+    files = tuple(folder / names[number] for number in spread(n))
     return Images(str(folder), n, (first.height, first.width, 3), rows), files
 
 
@@ -417,13 +417,9 @@ def _read_rendered(request: Request) -> Read:
     return Read(images=images, files=files)
 
 
-def _spread_factor(name: str, size: int) -> Factor:
-    """Return a factor whose values are spread evenly over [0, 1]."""
-    return Factor(name, size, tuple(np.linspace(0.0, 1.0, size).tolist()))
-
-
-def _class_factor(name: str, size: int) -> Factor:
-    return Factor(name, size, tuple(range(size)), "categorical")
+def _even_factors(**sizes: int) -> list[Factor]:
+    """Return factors whose values are spread evenly over [0, 1]."""
+    return [Factor(name, size, tuple(np.linspace(0.0, 1.0, size).tolist())) for name, size in sizes.items()]
 
 
 _NVLABS = "https://github.com/NVlabs/High-res-disentanglement-datasets"
@@ -439,13 +435,9 @@ FALCOR3D = PublishedSet(
     read=_read_rendered,
     grids=one_grid(
         (1024, 1024, 3),
-        _spread_factor("lighting_intensity", 5),
-        _spread_factor("lighting_x", 6),
-        _spread_factor("lighting_y", 6),
-        _spread_factor("lighting_z", 6),
-        _spread_factor("camera_x", 6),
-        _spread_factor("camera_y", 6),
-        _spread_factor("camera_z", 6),
+        *_even_factors(
+            lighting_intensity=5, lighting_x=6, lighting_y=6, lighting_z=6, camera_x=6, camera_y=6, camera_z=6
+        ),
     ),
 )
 ISAAC3D = PublishedSet(
@@ -458,15 +450,10 @@ ISAAC3D = PublishedSet(
     read=_read_rendered,
     grids=one_grid(
         (512, 512, 3),
-        _class_factor("object_shape", 3),
-        _spread_factor("robot_x", 8),
-        _spread_factor("robot_y", 5),
-        _spread_factor("camera_height", 4),
-        _spread_factor("object_scale", 4),
-        _spread_factor("lighting_intensity", 4),
-        _spread_factor("lighting_y", 6),
-        _class_factor("object_colour", 4),
-        _class_factor("wall_colour", 4),
+        Factor("object_shape", 3, tuple(range(3)), "categorical"),
+        *_even_factors(robot_x=8, robot_y=5, camera_height=4, object_scale=4, lighting_intensity=4, lighting_y=6),
+        Factor("object_colour", 4, tuple(range(4)), "categorical"),
+        Factor("wall_colour", 4, tuple(range(4)), "categorical"),
     ),
     notes=(
         "The published README gives strides that contradict its own sizes; the order here is that of the published "

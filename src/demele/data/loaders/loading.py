@@ -36,8 +36,18 @@ from demele.data.loaders.grid_sets import (
     SHAPES3D,
     SMALLNORB,
 )
-from demele.data.loaders.published import Finding, PublishedSet, Request, placed
-from demele.data.loaders.stored_images import MOST_HELD, StoredImages, cached, convert, open_converted, recognised
+from demele.data.loaders.published import (
+    MOST_HELD,
+    Finding,
+    PublishedSet,
+    Request,
+    StoredImages,
+    cached,
+    convert,
+    open_converted,
+    placed,
+    recognised,
+)
 from demele.report.document import Document, Table
 from demele.runtime.work import Report, reporting
 

@@ -33,9 +33,8 @@ from demele.core.array_files import (
 from demele.core.errors import FormatError, quoted
 from demele.core.lazy import require
 from demele.core.reading import check_unpacked, parsing, regular_file, size_text
-from demele.data.array_images import MappedArray, mapped_member
-from demele.data.loaders.published import Request
-from demele.data.loaders.stored_images import BLOCK, Images, Pixels, Shape, read_rows
+from demele.data.array_images import BLOCK, MappedArray, mapped_member
+from demele.data.loaders.published import Images, Pixels, Request, Shape, read_rows
 
 # Archives of NumPy and of tar, and HDF5 -------------------------------------------------------------------------------
 #

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import Count, CountOrNone, Seed, between, checked, checked_whole
 from demele.data.images import ImageSet, digest_of
-from demele.data.procedural.sprites import LICENCE
+from demele.data.procedural.grids import LICENCE
 from demele.data.space import FactorSpace
 
 # Scenes of ten stroke glyphs among clutter, and their pixels ----------------------------------------------------------
@@ -290,8 +290,6 @@ def drawn(base: Words, kinds: Whole, level: Level, size: int) -> NDArray[np.uint
 
 
 SIZES: Final = (16, 32)
-#: Changes whenever an image does.
-VERSION: Final = 1
 #: The class that each is taken for where mistakes depend on the image: L and Y, T and plus, ...
 PARTNERS: Final = (3, 2, 1, 0, 5, 4, 9, 8, 7, 6)
 
@@ -371,7 +369,8 @@ class Clutter(ImageSet):
             shape=(self._size, self._size, 1),
             space=FactorSpace({"glyph": GLYPHS}),
             places=(self._first + np.arange(n)) % len(GLYPHS),
-            digest=digest_of("clutter", VERSION, self._size, self._level, self._seed, self._first, n),
+            # the 1 changes whenever an image does
+            digest=digest_of("clutter", 1, self._size, self._level, self._seed, self._first, n),
             provenance=f"Glyphs among clutter, level {self._level}, {self._size} x {self._size} pixels, drawn by "
             "demele.data.clutter.",
             licence=LICENCE,
@@ -384,26 +383,6 @@ class Clutter(ImageSet):
             base = bases(self._seed, index)
             images[start : start + _BLOCK] = drawn(base, index % len(GLYPHS), LEVELS[self._level], self._size)
         return images[..., None]
-
-    def mistaken(self, rate: float, kind: str) -> NDArray[np.int64]:
-        """Return the classes of all rows, some of them wrong: see :func:`clutter_labels`."""
-        stored = np.arange(len(self)) if self._stored is None else self._stored
-        labels = (self._first + stored) % len(GLYPHS)
-        base = bases(self._seed, self._first + stored)
-        chance = whole(base, 40, 0, 2**31 - 1)
-        others = whole(base, 41, 1, len(GLYPHS) - 1)
-        contrast, radius = LEVELS[self._level].contrast, LEVELS[self._level].radius
-        visible = whole(base, 5, *contrast) * whole(base, 1, *radius)
-        given = labels.copy()
-        for glyph in range(len(GLYPHS)):
-            rows = np.flatnonzero(labels == glyph)
-            flips = int(rate * len(rows) + 1e-9)  # 0.29 x 100 is 29
-            if kind == "visibility":
-                rows = rows[np.argsort(visible[rows], kind="stable")][: 2 * flips]
-                rows = np.sort(rows)
-            wrong = rows[np.argsort(chance[rows], kind="stable")][:flips]
-            given[wrong] = PARTNERS[glyph] if kind == "visibility" else (glyph + others[wrong]) % len(GLYPHS)
-        return given
 
 
 @checked
@@ -447,4 +426,17 @@ def clutter_labels(
     """
     if not isinstance(images, Clutter):
         raise InputTypeError("images", f"expected a set of demele.data.clutter, got {quoted(images)}")
-    return images.mistaken(rate, kind)
+    # the numbers of the images in their stream
+    index = images._first + (np.arange(len(images)) if images._stored is None else images._stored)
+    labels, level, base = index % len(GLYPHS), LEVELS[images._level], bases(images._seed, index)
+    chance, others = whole(base, 40, 0, 2**31 - 1), whole(base, 41, 1, len(GLYPHS) - 1)
+    visible = whole(base, 5, *level.contrast) * whole(base, 1, *level.radius)
+    given = labels.copy()
+    for glyph in range(len(GLYPHS)):
+        rows = np.flatnonzero(labels == glyph)
+        flips = int(rate * len(rows) + 1e-9)  # 0.29 x 100 is 29
+        if kind == "visibility":
+            rows = np.sort(rows[np.argsort(visible[rows], kind="stable")][: 2 * flips])
+        wrong = rows[np.argsort(chance[rows], kind="stable")][:flips]
+        given[wrong] = PARTNERS[glyph] if kind == "visibility" else (glyph + others[wrong]) % len(GLYPHS)
+    return given
