@@ -23,8 +23,8 @@ from benchmarks import put_back
 from benchmarks.cases import Array, write_rows
 from demele import bench, lab
 from demele.bench.agreement_result import Agreement
+from demele.core.arrays import rng_for
 from demele.core.errors import DemeleError
-from demele.core.seeds import rng_for
 from demele.metrics import dci_compactness
 from demele.runtime.sweep import Record, Sweep, Task
 from demele.studies.planning import METRICS, plan_model_family

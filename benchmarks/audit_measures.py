@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.loop import Row, Table, main, share
 from demele.classifiers.measures.audit_interval import ratio_ends
 from demele.classifiers.pooled_strata import Cells
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main, share
 from demele.classifiers.audit_plausibility import FAR_COUNT, audit_checks
+from demele.core.arrays import rng_for
 from demele.core.labelled import Labelled, Vocabulary
-from demele.core.seeds import rng_for
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 REPEATS = {"uniform": 5000, "weighted": 500}

@@ -20,8 +20,8 @@ from benchmarks.pairs import asked, read
 from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.classifiers.row_groups import Groups
+from demele.core.arrays import rng_for
 from demele.core.proportions import exact_interval
-from demele.core.seeds import rng_for
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 REPEATS = 600

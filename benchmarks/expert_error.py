@@ -16,7 +16,7 @@ from benchmarks import pairs
 from benchmarks.loop import Row, Table, main, share
 from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.question import Question
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.noise.audit import CodedAudit, disagreement, draw_audit
 
 K, N = 10, 2000

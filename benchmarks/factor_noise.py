@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 import demele
 from benchmarks.loop import Table, main
+from demele.core.arrays import rng_for
 from demele.core.inputs import read_pair
 from demele.core.results import Score
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.estimation.logistic import explicitness_by_value
 from demele.labels import Audit, TransitionMatrix, draw_audit

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import demele
 from benchmarks.cases import cpu_seconds
 from benchmarks.loop import Table, main
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.estimation.information import expected_information
 
 Array = NDArray[np.float64]

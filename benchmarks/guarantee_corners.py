@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.audit_worlds import Corner, drawn
 from benchmarks.loop import Row, Table, main, share
 from demele.classifiers.comparison.methods import METHODS
+from demele.core.arrays import rng_for
 from demele.core.proportions import exact_interval
-from demele.core.seeds import rng_for
 
 REPEATS = 2000
 POWER_REPEATS = 400

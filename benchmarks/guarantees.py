@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from benchmarks import pairs
 from benchmarks.loop import Row, Table, main
 from demele.classifiers.comparison.methods import METHODS
+from demele.core.arrays import rng_for
 from demele.core.labelled import Indices, Vocabulary
 from demele.core.proportions import exact_interval
-from demele.core.seeds import rng_for
 from demele.labels import Audit, TransitionMatrix, draw_audit, estimate_transition
 
 K = 5

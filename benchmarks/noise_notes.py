@@ -23,7 +23,7 @@ import pandas as pd
 import demele
 from benchmarks.loop import Row, Table, main
 from demele.bench.scenarios import SCENARIOS
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.data.examples import DIGITS, digits_example
 from demele.estimation.independence import dependence
 

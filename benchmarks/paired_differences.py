@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
 from benchmarks.loop import share as share_of
+from demele.core.arrays import rng_for
 from demele.core.errors import DemeleWarning
 from demele.core.given_data import Codes, Factors
 from demele.core.proportions import holm
-from demele.core.seeds import rng_for
 from demele.estimation.differences import Difference, over_runs
 from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL, protocol

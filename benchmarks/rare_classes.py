@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from benchmarks.loop import Row, Table, main
 from demele.classifiers import compare
 from demele.classifiers.measures.audit_interval import audited_ends
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError
 from demele.core.labelled import read_labelled
 from demele.core.results import Interval
-from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, draw_audit
 
 Ints = NDArray[np.int64]

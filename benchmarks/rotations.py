@@ -19,7 +19,7 @@ from scipy.stats import special_ortho_group
 import demele
 from benchmarks.cases import Array
 from benchmarks.loop import Table, main
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 
 HISTOGRAMS = ("mig", "mig_sup", "dcimig", "jemmig")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.loop import Row, Table, main
 from demele.classifiers.pooled_strata import pooled_strata, prediction_powered
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 
 Floats = NDArray[np.float64]
 N, LABELS, REPEATS, TAIL = 2000, (30, 50, 100, 300), 2000, 0.025

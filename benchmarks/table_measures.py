@@ -24,7 +24,7 @@ from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.row_groups import Groups
 from demele.classifiers.table_measures import TABLE_MEASURES
 from demele.classifiers.table_measures import Table as Shares
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.noise.audit import disagreement, draw_audit
 
 Floats = NDArray[np.float64]

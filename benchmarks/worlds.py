@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from demele.classifiers.comparison.overlap import overlap
 from demele.classifiers.question import Question
+from demele.core.arrays import rng_for
 from demele.core.labelled import Indices, Labelled, Vocabulary
-from demele.core.seeds import rng_for
 
 Flags = NDArray[np.bool_]
 Kind = Literal["uniform", "class", "feature", "adversarial"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from demele.core.array_files import members_of, opened_archive, opened_member
+from demele.core.arrays import pd
 from demele.core.errors import DemeleError, FormatError, InputError, plural
-from demele.core.lazy import pd
 from demele.core.reading import parsing, path_of
 from demele.core.result import Result, about
 from demele.core.table_columns import COLUMN_NAMES, items_of

@@ -70,7 +70,7 @@ ALLOWED = {
 }
 #: The bottom, on which results stand: documents and what renders them reach these modules and each other only.
 BOTTOM = ("demele.report.document", "demele.report.words", "demele.report.listing", "demele.report.renderers")
-BELOW = {"demele.core.errors", "demele.core.outputs", "demele.core.lazy"}
+BELOW = {"demele.core.arrays", "demele.core.errors", "demele.core.outputs", "demele.core.lazy"}
 #: These may reach every room, and the front door.
 TOP = ("cli", "__main__", "bins", "doctor", "errors", "explain", "probes")
 #: Parts of rooms that must not reach others of the same room: a part and what stands above it.

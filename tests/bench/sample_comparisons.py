@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 
 #: Methods of the real measurement; the last is a function.
 METHODS = ("overlap", "worst-case-overlap", "audit(labels=100)", "cleaned(s=0.75, e=0.25)")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from demele import metrics
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.errors import FragileScoreWarning
 
 

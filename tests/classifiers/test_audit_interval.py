@@ -18,10 +18,10 @@ from demele.classifiers.measures.audit_interval import (
     ratio_ends,
 )
 from demele.classifiers.pooled_strata import Cells, pooled_strata
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.proportions import score_interval
-from demele.core.seeds import rng_for
 from demele.noise.audit import CodedAudit, draw_audit
 from tests.classifiers.audited import estimated
 from tests.refusals import refuses

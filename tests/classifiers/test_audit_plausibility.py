@@ -12,9 +12,9 @@ from scipy.special import ndtr
 from benchmarks.audit_plausibility import AS_DECLARED, Cell, measured
 from demele.classifiers import assess, compare, rank
 from demele.classifiers.audit_plausibility import audit_checks
+from demele.core.arrays import rng_for
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.results import Note
-from demele.core.seeds import rng_for
 from demele.labels import Audit, draw_audit
 from demele.noise.audit import CodedAudit
 from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most

@@ -9,7 +9,7 @@ from demele.classifiers.betting import score_wealth
 from demele.classifiers.mean_scores import audited_mean
 from demele.classifiers.pooled_strata import pooled_strata
 from demele.classifiers.row_scores import RowScores
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.labels import Audit
 from tests.tolerances import assert_rate_at_most
 

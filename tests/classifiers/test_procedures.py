@@ -26,8 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from demele.classifiers.resampled_scores import ResampledScores, bootstrap_632, corrected_t_test, repeated_scores
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.core.seeds import rng_for
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 

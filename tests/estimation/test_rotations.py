@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import polar
 from scipy.stats import special_ortho_group
 
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.scoring.alignment import (
     Scatter,
     between_covariance,

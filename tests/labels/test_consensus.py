@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
+from demele.core.arrays import rng_for
 from demele.core.errors import DemeleError, InputError, NotConvergedWarning
 from demele.core.proportions import exact_interval
-from demele.core.seeds import rng_for
 from demele.data import load_example
 from demele.data.examples import CROWDS, crowd_example
 from demele.labels import (

@@ -13,10 +13,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError, MissingExtraError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Vocabulary
-from demele.core.seeds import rng_for
 from demele.labels import Cleaning, clean
 from demele.labels.cleaned.filters import dealt, read_probabilities
 from tests.refusals import refuses

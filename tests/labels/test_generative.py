@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import t as student
 
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, NotConvergedWarning, NotEnoughData, UnknownNameError
-from demele.core.seeds import rng_for
 from demele.labels import Annotations, bayesian_consensus
 from demele.labels.joined.generative import (
     Answers,

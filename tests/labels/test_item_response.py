@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from demele.core.arrays import rng_for
 from demele.core.errors import NotConvergedWarning
-from demele.core.seeds import rng_for
 from demele.labels import Annotations, Consensus, dawid_skene
 from tests.oracles import annotators as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import demele
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.given_data import read_code_groups
-from demele.core.seeds import rng_for
 from tests.given import evaluated
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.estimation import importance, tree_importance
 from demele.estimation.importance import N_SHUFFLES, Fit, Shuffles, cross_fit, deviations_above_chance
 from demele.metrics import dci_compactness, dci_modularity

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.models.fabric import criteria
 from demele.models.fabric.criteria import CRITERIA, OF_LINKS, shapley_values, weight_scores
 from tests.models.fabrics import batches, disturbed, images, labels, small

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from scipy.stats import sobol_indices
 
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.errors import InputError
 from demele.lab import Screening, screen_links
 from demele.models.fabric.criteria import radial_runs, weight_scores

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.core.seeds import rng_for
 from demele.models.training import initialised, parameter_count
 from demele.models.vae.nets import NETWORKS, Shape, built, check_decoded, checked_network, discriminator, posterior_of
 from tests.refusals import refuses

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.core.seeds import rng_for
 from demele.models.vae import objectives
 from demele.models.vae.nets import Bernoulli, Gaussian, likelihood_of
 from demele.models.vae.objectives import (

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 import demele
 from benchmarks.protocol_arrays import ARRAYS, BINS, cut_classes, latte_rows
 from benchmarks.protocols import NEWER
+from demele.core.arrays import rng_for
 from demele.core.errors import FragileScoreWarning
-from demele.core.seeds import rng_for
 from demele.metrics.importances import mean_compactness
 from tests.oracles import published as oracle
 from tests.tolerances import (

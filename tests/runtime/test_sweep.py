@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError
-from demele.core.seeds import rng_for
 from demele.runtime.sweep import Record, Sweep, Task
 from demele.runtime.work import progress
 

@@ -21,7 +21,7 @@ import contextlib, multiprocessing, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.runtime.sweep import Sweep, Task
 
 FOLDER = Path(sys.argv[1])

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import special_ortho_group
 
 import demele
+from demele.core.arrays import rng_for
 from demele.core.errors import DemeleWarning, InputError, UnknownNameError
 from demele.core.results import Alignment, Chance, Interval, reading_of, said
-from demele.core.seeds import rng_for
 from tests.refusals import refuses
 
 

@@ -10,9 +10,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 import demele
+from demele.core.arrays import rng_for
 from demele.core.columns import read_sparse_codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.seeds import rng_for
 from demele.estimation import concept_probes
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact

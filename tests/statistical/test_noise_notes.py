@@ -14,8 +14,8 @@ import demele
 from benchmarks.noise_notes import ABOVE, NOTES, OF_INFORMATIVE, QUICK, applicable, noise
 from demele.bench.expectations import Representation
 from demele.bench.scenarios import SCENARIOS
+from demele.core.arrays import rng_for
 from demele.core.inputs import read_pair
-from demele.core.seeds import rng_for
 from demele.data import load_example
 from demele.estimation.counts import EqualWidth, column_bins, joint_counts
 from demele.estimation.independence import LEVEL, dependence, dependence_of_counts

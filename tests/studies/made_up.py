@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from demele.core.seeds import rng_for
+from demele.core.arrays import rng_for
 from demele.lab import StudyPlan, plan_model_family
 from demele.runtime.sweep import Record
 from demele.studies.planning import Job

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from demele import lab
+from demele.core.arrays import rng_for
 from demele.core.errors import FormatError
-from demele.core.seeds import rng_for
 from demele.data import sprites
 from demele.scoring.evaluate import evaluate
 from demele.studies.study import codes_digest, read_codes

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, Rows, pd
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import checked, checked_name
-from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
 from demele.metrics.catalogue import CATALOGUE
@@ -515,7 +513,7 @@ class RankMatrix:
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
     p_value: Floats = field(repr=False)
-    n: NDArray[np.intp] = field(repr=False)
+    n: Rows = field(repr=False)
     configurations: int
     level: float
     draws: Floats = field(repr=False, metadata={"json": False})

@@ -37,9 +37,9 @@ from demele.bench.stored import (
     unpacked,
 )
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Curve, Findings, Row, Verdict
+from demele.core.arrays import pd
 from demele.core.errors import InputError, failing
 from demele.core.kinds import Jobs, Kind, Level, StorePath, at_least, checked, checked_name, names_in
-from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of, read_whole, unpacking_at_most
 from demele.core.result import Result, about

@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.agreement_result import (
     LEAST_FOR_INTERVALS,
@@ -21,18 +20,16 @@ from demele.bench.agreement_result import (
     Stability,
     error_without_association,
 )
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Array, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
-from demele.core.lazy import pd
-from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, is_missing, items_of, reads_as_number, real_column, split_columns
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
 
 # Kendall's tau-b of all pairs of columns ------------------------------------------------------------------------------
 
-Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
+Pairs = tuple[Rows, Rows]
 
 #: Sums of products of weights are whole numbers below the square of the rows: exact in 32 bits up to here.
 MOST_ROWS_OF_FLOAT32 = 4096
@@ -79,13 +76,13 @@ def weighted_taus(scores: Floats, weights: Floats) -> Floats:
     kind = np.float32 if n <= MOST_ROWS_OF_FLOAT32 else np.float64
     first, second = column_pairs(columns)
     complete = bool(np.isfinite(scores).all())
-    counts: NDArray[Any] = np.ascontiguousarray(weights, kind)
+    counts: Array = np.ascontiguousarray(weights, kind)
     concordant = np.zeros((len(weights), first.size))
     untied = np.zeros((len(weights), columns if complete else 2 * first.size))
     step = max(1, _PAIRS_AT_ONCE // max(n, 1))
     for start in range(0, n, step):
         rows, others = slice(start, min(start + step, n)), slice(start, n)
-        signs: NDArray[Any] = np.sign(scores[rows, None] - scores[None, others]).astype(kind)
+        signs: Array = np.sign(scores[rows, None] - scores[None, others]).astype(kind)
         signs[np.arange(rows.start, rows.stop)[:, None] >= np.arange(others.start, others.stop)] = 0.0
         signs = signs.reshape(-1, columns)
         both = (counts[:, rows, None] * counts[:, None, others]).reshape(len(counts), -1)
@@ -117,7 +114,7 @@ def taus(scores: Floats) -> Floats:
     return np.asarray(weighted_taus(scores, np.ones((1, len(scores))))[0])
 
 
-def counted(scores: Floats) -> NDArray[np.intp]:
+def counted(scores: Floats) -> Rows:
     """Return how many rows have both scores of each pair, shape (n_pairs,)."""
     return np.array([len(both) for both in _rows_of_both(scores)], dtype=np.intp)
 
@@ -132,7 +129,7 @@ def _rows_of_both(scores: Floats) -> Iterator[Floats]:
 # What a group explains -----------------------------------------------------------------------------------------------
 
 
-def weighted_taus_within(scores: Floats, groups: NDArray[np.intp], weights: Floats) -> Floats:
+def weighted_taus_within(scores: Floats, groups: Rows, weights: Floats) -> Floats:
     """Return tau-b of all pairs of columns after each column's mean rank within a group is removed from its ranks.
 
     Ranks and means are computed from the weighted rows of each draw: with ranks of the whole, intervals would cover too
@@ -176,7 +173,7 @@ def weighted_taus_within(scores: Floats, groups: NDArray[np.intp], weights: Floa
     return np.concatenate(found)
 
 
-def _ranks_less_those_of_groups(column: Floats, groups: NDArray[np.intp], weights: Floats) -> Floats:
+def _ranks_less_those_of_groups(column: Floats, groups: Rows, weights: Floats) -> Floats:
     """Return twice the ranks less twice their mean within the group, shape (n_draws, n_rows); NaN where missing."""
     there = np.isfinite(column)
     counts = weights * there
@@ -206,7 +203,7 @@ def p_values(scores: Floats) -> Floats:
     return np.array(found)
 
 
-def p_values_within(taus: Floats, n: NDArray[np.intp], n_groups: int) -> Floats:
+def p_values_within(taus: Floats, n: Rows, n_groups: int) -> Floats:
     """Return the same, roughly, for ranks minus their means within groups; each group costs about one row."""
     from scipy.stats import norm
 
@@ -220,7 +217,7 @@ def p_values_within(taus: Floats, n: NDArray[np.intp], n_groups: int) -> Floats:
 _MANY_TIES = 0.2
 
 
-def untied_rows(scores: Floats) -> NDArray[np.intp]:
+def untied_rows(scores: Floats) -> Rows:
     """Return how many rows each pair of columns has if those that tie most, in either, count as one.
 
     Examples
@@ -238,10 +235,10 @@ def untied_rows(scores: Floats) -> NDArray[np.intp]:
 def tau_intervals(
     taus: Floats,
     draws: Floats,
-    n: NDArray[np.intp],
+    n: Rows,
     *,
     level: float,
-    untied: NDArray[np.intp] | None = None,
+    untied: Rows | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the limits of percentile intervals, shapes (n_pairs,); NaN where there are too few rows.
 
@@ -308,10 +305,10 @@ class ScoreTable:
     metrics: tuple[str, ...]
     configurations: tuple[str, ...]
     scores: Floats
-    members: NDArray[np.intp]
-    labels: NDArray[Any] | None
+    members: Rows
+    labels: Array | None
     collapsed: Flags | None
-    groups: NDArray[np.intp] | None
+    groups: Rows | None
     named_by: str | None
     signs: Floats
 
@@ -400,7 +397,7 @@ def read_beside(table: object, beside: ScoreTable, argument: str) -> Floats:
     return _numbers(columns, beside.metrics, argument) * beside.signs
 
 
-def _columns(table: object, argument: str) -> tuple[dict[str, NDArray[Any]], int]:
+def _columns(table: object, argument: str) -> tuple[dict[str, Array], int]:
     """Return the columns of a table, and their one length."""
     given: dict[str, Any] = {}
     if isinstance(table, Mapping):
@@ -457,7 +454,7 @@ def _numbers(columns: Mapping[str, Any], names: Sequence[str], argument: str) ->
     return found
 
 
-def _labels(value: object, columns: Mapping[str, Any], n: int, argument: str) -> NDArray[Any] | None:
+def _labels(value: object, columns: Mapping[str, Any], n: int, argument: str) -> Array | None:
     """Return a column that was named, or labels that were given, one for each row."""
     if value is None:
         return None
@@ -625,7 +622,7 @@ def _matrix(
     level: float,
     several: Sequence[Floats],
     weights: Floats,
-    groups: NDArray[np.intp] | None = None,
+    groups: Rows | None = None,
 ) -> RankMatrix:
     """Return the matrix of taus of a table, or of the mean taus of several, over the same resamples."""
     taus_of: Any = weighted_taus if groups is None else partial(weighted_taus_within, groups=groups)

@@ -13,12 +13,12 @@ import numpy as np
 
 from demele.bench.expectations import Candidate, Property, Representation, Scenario, Which, group_of, is_model, slowness
 from demele.bench.scenarios import SCENARIOS, chosen_scenarios
+from demele.core.arrays import rng_for
 from demele.core.errors import DemeleError, DemeleWarning, FormatError, InputError, InputTypeError, quoted, warn_user
 from demele.core.given_data import Codes, Factors
 from demele.core.kinds import Kind, checked_count, checked_flag, checked_name, pairs_in, suggestion, whole_number
 from demele.core.reading import check_shape
 from demele.core.results import Score
-from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.table_columns import items_of
 from demele.core.version import __version__

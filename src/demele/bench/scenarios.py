@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from demele.bench.expectations import Candidate, Draw, Holds, Representation, Scenario, expectation_of, own_settings
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, rng_for
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Count, Seed, checked, checked_count, checked_share, suggestion
-from demele.core.seeds import rng_for
 from demele.core.table_columns import items_of
 from demele.metrics.catalogue import CATALOGUE
 from demele.noise.transition import TransitionMatrix

@@ -13,11 +13,10 @@ from demele.classifiers.mean_scores import fitted
 from demele.classifiers.pooled_strata import PooledStrata, smallest_tail
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, judged_rows
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Flags, Floats, pd
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Confidence, Data, checked, checked_confidence
-from demele.core.lazy import pd
 from demele.core.proportions import adjusted, exact_interval, normal_quantile
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, number_column

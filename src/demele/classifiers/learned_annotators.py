@@ -7,10 +7,10 @@ import numpy as np
 from demele.classifiers.mean_scores import trusted_mean
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Seed, Several, checked
 from demele.core.labelled import read_labels
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.uncertainty import Note

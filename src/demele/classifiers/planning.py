@@ -11,10 +11,9 @@ from typing import Annotated
 
 import numpy as np
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, pd
 from demele.core.errors import InputError
 from demele.core.kinds import Amount, Confidence, Positive, Rate, between, checked, checked_pair
-from demele.core.lazy import pd
 from demele.core.proportions import normal_quantile
 from demele.core.table_columns import real_numbers
 

@@ -11,7 +11,7 @@ import numpy as np
 from demele.classifiers.mean_scores import fitted
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, judged_rows
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Flags, Floats, rng_for
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import (
     Classes,
@@ -28,7 +28,6 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import ALL_CORRECT, Vocabulary, read_labels, shown, vocabulary
 from demele.core.proportions import score_interval
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column, real_numbers
 from demele.core.uncertainty import Interval, Note

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Array, Flags, Floats
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, checked, checked_name
 from demele.core.labelled import read_labelled, read_labels, read_models, shown, vocabulary
@@ -104,7 +103,7 @@ class PseudoEvaluation(TableResult):
     _forms = dict.fromkeys(("agreement", "expected", "observed"), "percent")
 
     models: tuple[PseudoModel, ...]
-    labels: NDArray[Any]
+    labels: Array
     n_ties: int
     confidence: Floats
     classes: tuple[int | str, ...]

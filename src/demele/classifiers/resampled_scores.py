@@ -7,16 +7,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from demele.classifiers.results import Verdict
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Array, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import Count, Jobs, Level, Positive, Seed, Several, between, checked
 from demele.core.labelled import read_labels
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order, items_of, number_column, real_numbers, whole_array
 from demele.core.uncertainty import Interval, Note
@@ -540,7 +538,7 @@ def _result(
 def _cross_validate(
     estimator: Any,
     X: Any,  # noqa: N803 - scikit-learn's name
-    y: NDArray[Any],
+    y: Array,
     splits: list[Split],
     scoring: Any,
     seed: int,
@@ -565,7 +563,7 @@ def _cross_validate(
 # The door -----------------------------------------------------------------------------------------------------------
 
 
-def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
+def _read_data(estimator: Any, X: Any, y: object) -> Array:  # noqa: N803 - scikit-learn's name
     """Check the estimator and that rows match; return the classes as integers or strings."""
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
         what = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__

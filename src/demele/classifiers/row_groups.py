@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Floats, Rows
+from demele.core.arrays import Array, Counts, Floats, Rows
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.proportions import normal_quantile, score_interval
@@ -152,7 +151,7 @@ def ends_at(hits: Floats, trials: Floats, share: Floats | float, *, level: float
     return np.where(nothing, 0.0, low), np.where(nothing, 1.0, high)
 
 
-def effective_share(hits: NDArray[Any], trials: NDArray[Any], groups: Groups, *, level: float) -> float:
+def effective_share(hits: Array, trials: Array, groups: Groups, *, level: float) -> float:
     """Return what share of the trials of a proportion counts in its score interval; 0 with one group.
 
     Parameters
@@ -206,7 +205,7 @@ def student_share(degrees: int, *, level: float) -> float:
     return (normal_quantile(probability) / float(stdtrit(degrees, probability))) ** 2
 
 
-def row_counts(data: "Labelled", measure: str, of: int | None, model: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def row_counts(data: "Labelled", measure: str, of: int | None, model: int) -> tuple[Array, Array]:
     """Return what each row adds to the successes and trials of a proportion; shape (n,) each."""
     predictions, labels = data.predictions[model], data.labels
     right = predictions == labels

@@ -10,12 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.arrays import Counts, Flags, Floats, Rows
+from demele.core.arrays import Counts, Flags, Floats, Rows, pd, rng_for
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Count, CountOrNone, Data, checked, checked_number
-from demele.core.lazy import pd
-from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, number_column, optional_numbers, whole_array
 from demele.noise.audit import Audit
 from demele.noise.transition import digest, set_fields

@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
-
 from demele.classifiers.comparison.audit_forecast import plan_audit
 from demele.classifiers.comparison.decision import Decision
 from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.cli.classifiers import OfTestSet, read_test_set, two_of
 from demele.cli.engine import Call, Command, Given
 from demele.cli.results import Warned, check_writable
+from demele.core.arrays import Array, pd
 from demele.core.errors import InputError
 from demele.core.labelled import read_labels
-from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.files.audit_files import COMPARISON, TRUE, Answers, AsKnown, answer_rows, answers_text, read_answers
 from demele.files.expert_sheets import ANSWER, draw_rows, kept_columns, key_path, new_key, read_sheet, write_sheet
@@ -124,7 +122,7 @@ class Draw(Command):
 
 def next_rows(
     comparison: SequentialComparison,
-    labels: NDArray[Any],
+    labels: Array,
     warn: Warned,
     *,
     answers: Path,

@@ -10,9 +10,9 @@ import numpy as np
 from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.measures.assess import assess
 from demele.cli.engine import Call, Command, Given, flag_of
+from demele.core.arrays import pd
 from demele.core.errors import InputError, plural, shortened
 from demele.core.labelled import read_labels
-from demele.core.lazy import pd
 from demele.files.audit_files import TRUE
 from demele.files.expert_sheets import read_any_audit
 from demele.files.label_files import (

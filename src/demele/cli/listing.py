@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from demele.cli import main
 from demele.cli.engine import Call, Command, Given, parser_of
+from demele.core.arrays import pd
 from demele.core.kinds import checked_name
-from demele.core.lazy import pd, require
+from demele.core.lazy import require
 from demele.core.result import Result, about
 from demele.doctor import doctor
 from demele.report.citations import citable_names, cite

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from demele.cli.engine import Call, Command, Given
+from demele.core.arrays import pd
 from demele.core.errors import InputError, InputTypeError
 from demele.core.given_data import Codes, Factors
 from demele.core.inputs import read_factors
-from demele.core.lazy import pd
 from demele.core.reading import real_path
 from demele.files.audit_files import read_factor_noise
 from demele.files.label_files import column

@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array
 from demele.core.errors import FormatError, InputTypeError, quoted
 from demele.core.lazy import require
 from demele.core.reading import BYTES_PER_COLUMN, check_characters, check_unpacked, parsing, regular_file
@@ -81,7 +81,7 @@ def read_header(what: object, file: IO[bytes]) -> ArrayHeader:
     return ArrayHeader(shape, dtype, bool(columns_first))
 
 
-def mapped_array(path: Path) -> NDArray[Any]:
+def mapped_array(path: Path) -> Array:
     """Return the array of an ``.npy`` file, mapped into memory: what is not looked at is not read.
 
     Raises
@@ -98,7 +98,7 @@ def mapped_array(path: Path) -> NDArray[Any]:
                 f"data and holds {size - file.tell():,}"
             )
     with parsing(f"{path}: not a NumPy file that can be read: damaged or cut off"):
-        array: NDArray[Any] = np.load(path, mmap_mode="r" if math.prod(header.shape) else None, allow_pickle=False)
+        array: Array = np.load(path, mmap_mode="r" if math.prod(header.shape) else None, allow_pickle=False)
         check_characters(path, array)
     return array
 
@@ -158,7 +158,7 @@ def opened_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[t
         yield header, member
 
 
-def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     """Return an array of an archive, whole.
 
     Raises
@@ -173,7 +173,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]
         parsing(f"{what}: not an array that can be read: damaged or cut off"),
         archive.open(name=info, mode="r") as member,
     ):
-        array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
+        array: Array = npy.read_array(member, allow_pickle=False)
         check_characters(what, array)
     return array
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Rows
+from demele.core.arrays import Array, Flags, Floats, Integers, Rows, pd
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted, warn_user
-from demele.core.lazy import pd
 from demele.core.table_columns import (
     as_column,
     check_distinct,
@@ -58,10 +56,10 @@ CHUNK = 1 << 18
 class Codes:
     """Validated codes: finite real numbers of shape (n_samples, n_codes), with names and extremes."""
 
-    values: NDArray[Any]
+    values: Array
     names: tuple[str, ...]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
 
     @property
     def n(self) -> int:
@@ -74,15 +72,15 @@ class Codes:
         return int(self.values.shape[1])
 
     @property
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> Flags:
         """Which codes take one value only."""
         return np.asarray(self.low == self.high)
 
-    def dense(self) -> NDArray[np.float64]:
+    def dense(self) -> Floats:
         """All rows as float64, contiguous."""
         return np.ascontiguousarray(self.values, dtype=np.float64)
 
-    def take(self, rows: NDArray[np.intp]) -> "Codes":
+    def take(self, rows: Rows) -> "Codes":
         """Return some rows, in the given order."""
         values = np.asarray(self.values[rows])
         return Codes(values, self.names, values.min(axis=0).astype(float), values.max(axis=0).astype(float))
@@ -99,7 +97,7 @@ class Factor:
 
     name: str
     kind: Kind
-    values: NDArray[Any]
+    values: Array
     levels: tuple[str, ...]
     low: float
     high: float
@@ -136,20 +134,20 @@ class Factor:
         return Factor(self.name, f"cyclic:{period:.17g}", values, (), 0.0, period, self.n_annotated)
 
     @property
-    def coordinates(self) -> NDArray[Any]:
+    def coordinates(self) -> Array:
         """Return what predictors and correlations see: values (n,), of a cyclic factor cosine and sine (n, 2)."""
         if not self.cyclic:
             return self.values
         angles = 2 * np.pi * self.values / self.high
         return np.column_stack([np.cos(angles), np.sin(angles)])
 
-    def annotated(self) -> NDArray[np.bool_]:
+    def annotated(self) -> Flags:
         """Which rows are annotated."""
         if self.complete:
             return np.ones(len(self.values), dtype=bool)
         return self.values >= 0 if self.categorical else ~np.isnan(self.values)
 
-    def take(self, rows: NDArray[np.intp]) -> "Factor":
+    def take(self, rows: Rows) -> "Factor":
         """Return some rows, in the given order; levels that no longer occur are dropped."""
         values = np.asarray(self.values[rows])
         if self.categorical:
@@ -201,7 +199,7 @@ class Factors:
         """Whether every factor is annotated on every row."""
         return all(column.complete for column in self.columns)
 
-    def take(self, rows: NDArray[np.intp]) -> "Factors":
+    def take(self, rows: Rows) -> "Factors":
         """Return some rows, in the given order."""
         return Factors(tuple(column.take(rows) for column in self.columns), self.missing, self.ambiguous)
 
@@ -281,7 +279,7 @@ def unique_class_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int) -
     )
 
 
-def not_finite(argument: str, wrong: Sequence[str], rows: NDArray[Any], remedy: str) -> InputError:
+def not_finite(argument: str, wrong: Sequence[str], rows: Array, remedy: str) -> InputError:
     """Return the error of columns that hold NaN or infinite values, the first of them in these rows."""
     more = f"{plural(len(wrong) - 1, 'other column', 'other columns')}: {', '.join(map(quoted, wrong[1:6]))}"
     others = f" (and {more})" if len(wrong) > 1 else ""
@@ -330,11 +328,11 @@ class SparseCodes:
 
     n: int
     names: tuple[str, ...]
-    values: NDArray[Any]
-    rows: NDArray[np.integer[Any]]
-    starts: NDArray[np.integer[Any]]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    values: Array
+    rows: Integers
+    starts: Integers
+    low: Floats
+    high: Floats
 
     @property
     def d(self) -> int:
@@ -342,22 +340,22 @@ class SparseCodes:
         return len(self.names)
 
     @property
-    def n_nonzeros(self) -> NDArray[np.integer[Any]]:
+    def n_nonzeros(self) -> Integers:
         """Number of non-zeros of each code."""
         return np.diff(self.starts)
 
     @property
-    def activity(self) -> NDArray[np.float64]:
+    def activity(self) -> Floats:
         """Share of the rows in which each code is not zero."""
         return self.n_nonzeros / self.n
 
     @property
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> Flags:
         """Which codes take one value only: no non-zero at all, or the same one in every row."""
         filled = self.n_nonzeros
         return np.asarray((filled == 0) | ((filled == self.n) & (self.low == self.high)))
 
-    def column(self, code: int) -> tuple[NDArray[np.integer[Any]], NDArray[np.float64]]:
+    def column(self, code: int) -> tuple[Integers, Floats]:
         """Return the rows and the values of one code's non-zeros."""
         own = slice(int(self.starts[code]), int(self.starts[code + 1]))
         return self.rows[own], self.values[own].astype(np.float64)
@@ -368,12 +366,12 @@ class SparseCodes:
         sparse = importlib.import_module("scipy.sparse")
         return sparse.csc_array((self.values, self.rows, self.starts), shape=(self.n, self.d))
 
-    def take_codes(self, chosen: NDArray[np.intp]) -> "SparseCodes":
+    def take_codes(self, chosen: Rows) -> "SparseCodes":
         """Return some codes."""
         some, names = self.matrix[:, chosen], tuple(self.names[code] for code in chosen)
         return SparseCodes(self.n, names, some.data, some.indices, some.indptr, self.low[chosen], self.high[chosen])
 
-    def dense(self, chosen: NDArray[np.intp], rows: NDArray[np.intp]) -> Codes:
+    def dense(self, chosen: Rows, rows: Rows) -> Codes:
         """Return some codes on some (increasing) rows as dense codes."""
         values = self.matrix[:, chosen][rows].toarray().astype(np.float64)
         return Codes(values, tuple(self.names[code] for code in chosen), values.min(axis=0), values.max(axis=0))

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core import given_data
+from demele.core.arrays import Array, Floats, pd
 from demele.core.columns import (
     CHUNK,
     are_classes,
@@ -25,7 +25,6 @@ from demele.core.columns import Missing as Missing
 from demele.core.columns import refuse_cyclic as refuse_cyclic
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.kinds import checked_flag
-from demele.core.lazy import pd
 from demele.core.table_columns import (
     as_float,
     check_lengths,
@@ -283,12 +282,12 @@ def is_text(column: Any) -> bool:
     return any(isinstance(value, str) for value in column)
 
 
-def _quantity(column: NDArray[Any], name: str) -> Factor:
+def _quantity(column: Array, name: str) -> Factor:
     values = column.astype(np.float64)
     return Factor(name, "continuous", values, (), float(values.min()), float(values.max()), len(values))
 
 
-def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+def as_numbers(column: Array) -> Floats | None:
     """Return an object column as floats when it holds numbers and missing values only (booleans are classes)."""
     result = np.empty(len(column), dtype=np.float64)
     for row, value in enumerate(column):
@@ -357,7 +356,7 @@ def _first(column: Any) -> object:
     return column.iloc[0] if hasattr(column, "iloc") else column[0]
 
 
-def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _factorised(column: Any, name: str) -> tuple[Array, tuple[str, ...]]:
 
     if isinstance(getattr(column, "dtype", None), pd.CategoricalDtype):
         column = column.cat.remove_unused_categories()

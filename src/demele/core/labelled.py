@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
-from demele.core.lazy import pd
 from demele.core.table_columns import (
     as_column,
     check_distinct,

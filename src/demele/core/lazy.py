@@ -5,23 +5,11 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demele.core.errors import MissingExtraError
 
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-
-    class _Pandas:
-        """Pandas, loaded when something of it is first used: it takes longer to load than all of demele."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(importlib.import_module("pandas"), name)
-
-    pd = _Pandas()
-
-__all__ = ["ENGINE", "SAMPLE", "Later", "in_pieces", "lazily", "pd", "require"]
+__all__ = ["ENGINE", "SAMPLE", "Later", "in_pieces", "lazily", "require"]
 
 #: A name that a module imports for type checkers only, under its own name: ``from demele.bins import Edges as Edges``.
 _NAMED = re.compile(r"^    from ([\w.]+) import (\w+) as \2$", re.MULTILINE)

@@ -3,9 +3,9 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError
 from demele.core.kinds import checked_level
 from demele.core.table_columns import real_numbers
@@ -139,7 +139,7 @@ def exact_high(successes: ArrayLike, trials: ArrayLike, tail: float) -> Floats:
 # Several claims at once, with one error shared by all -----------------------------------------------------------------
 
 
-def adjusted(p_values: NDArray[np.float64], method: Literal["holm", "bh"] = "holm") -> NDArray[np.float64]:
+def adjusted(p_values: Floats, method: Literal["holm", "bh"] = "holm") -> Floats:
     """Return p-values adjusted for their number: a claim is rejected where its own is at most the error.
 
     ``"holm"`` keeps the probability of any wrong rejection (Holm 1979), ``"bh"`` the expected share of wrong ones
@@ -161,7 +161,7 @@ def adjusted(p_values: NDArray[np.float64], method: Literal["holm", "bh"] = "hol
     return found
 
 
-def holm(p_values: NDArray[np.float64], error: float) -> NDArray[np.bool_]:
+def holm(p_values: Floats, error: float) -> Flags:
     """Reject hypotheses such that any true one is rejected with probability ``error`` at most (Holm 1979).
 
     Examples

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array
 from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, quoted, shortened
 
 #: How much more than its own size a file may take once it is unpacked, unless the user says otherwise.
@@ -212,7 +212,7 @@ def check_shape(value: Any, shape: Any, where: str = "it") -> None:
         float(value)  # numbers that no float can hold
 
 
-def check_characters(what: object, array: NDArray[Any]) -> None:
+def check_characters(what: object, array: Array) -> None:
     """Refuse text of NumPy with numbers that are no characters: NumPy stores any, and Python fails on them later."""
     if array.dtype.kind != "U" or not array.size:
         return

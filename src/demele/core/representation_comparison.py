@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from demele.core.arrays import pd
 from demele.core.errors import UnknownNameError, short_words
-from demele.core.lazy import Later, pd
+from demele.core.lazy import Later
 from demele.core.result import Result, page_of
 from demele.core.results import Evaluation, Interval
 from demele.core.score_documents import (

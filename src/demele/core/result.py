@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 import numpy as np
 
+from demele.core.arrays import pd
 from demele.core.bibliography import bibliography, software
 from demele.core.kinds import checked_name
-from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import path_of
 from demele.core.signature import Signature

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, Floats, pd
 from demele.core.errors import InputTypeError, NotEnoughData, UnknownNameError, quoted, short_words
 from demele.core.kinds import checked_count, suggestion
-from demele.core.lazy import Later, pd
+from demele.core.lazy import Later
 from demele.core.result import Result, TableResult, page_of, plain
 from demele.core.score_documents import evaluation_document, score_document
 from demele.core.signature import Signature
@@ -188,9 +188,9 @@ class RowSample:
         Rows that they were drawn from.
     """
 
-    codes: NDArray[np.float64]
+    codes: Floats
     code_names: tuple[str, ...]
-    factors: Mapping[str, NDArray[Any]]
+    factors: Mapping[str, Array]
     levels: Mapping[str, tuple[str, ...]]
     n: int
 
@@ -252,7 +252,7 @@ class CorrectedScore(TableResult):
     notes: tuple[Note, ...] = ()
     audited_alone: float | None = None
     signature: Signature | None = None
-    draws: NDArray[np.float64] | None = field(default=None, compare=False, metadata={"json": False})
+    draws: Floats | None = field(default=None, compare=False, metadata={"json": False})
 
     def __float__(self) -> float:
         return self.value
@@ -351,13 +351,13 @@ class Score(Result):
     signature: Signature
     code_names: tuple[str, ...] = ()
     factor_names: tuple[str, ...] = ()
-    per_factor: NDArray[np.float64] | None = None
-    per_code: NDArray[np.float64] | None = None
+    per_factor: Floats | None = None
+    per_code: Floats | None = None
     native_intervals: tuple[Interval, ...] | None = None
-    matrix_values: NDArray[np.float64] | None = None
+    matrix_values: Floats | None = None
     matrix_of: str | None = None
     interval: Interval | None = None
-    halves: NDArray[np.float64] | None = field(default=None, metadata={"json": False})
+    halves: Floats | None = field(default=None, metadata={"json": False})
     spread: Spread | None = None
     chance: Chance | None = None
     notes: tuple[Note, ...] = ()

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, Counts, Floats, pd
 from demele.core.errors import (
     DemeleWarning,
     InputError,
@@ -20,7 +20,6 @@ from demele.core.errors import (
     shortened,
     warn_user,
 )
-from demele.core.lazy import pd
 from demele.core.reading import most_unpacked, size_text
 from demele.core.written_numbers import number_hint
 
@@ -112,7 +111,7 @@ CIRCLES = ((0.0, 360.0), (-180.0, 180.0), (0.0, 2 * np.pi), (-np.pi, np.pi))
 END, ROWS_AT_END = 0.02, 0.005
 
 
-def whole_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+def whole_numbers(column: Array) -> Floats | None:
     """Return the different annotated values of a column; None where one is no whole number."""
     for part in (column[:1000], column):
         known = np.asarray(part, dtype=np.float64)
@@ -122,7 +121,7 @@ def whole_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     return np.unique(known)
 
 
-def circle_period(values: NDArray[Any], low: float, high: float) -> float | None:
+def circle_period(values: Array, low: float, high: float) -> float | None:
     """Return the period of the circle that values seem to go round, in degrees or radians; None if of none."""
     for start, end in CIRCLES:
         near = END * (end - start)
@@ -173,7 +172,7 @@ def number_column(
     *,
     inside: Any = None,
     names: Sequence[object] | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return ``n`` numbers, one per row, annotator or so; ``inside`` says of an array which are as expected."""
     array = as_column(values, argument)
     if array.dtype.kind not in "biuf":
@@ -189,7 +188,7 @@ def number_column(
     return array
 
 
-def optional_numbers(values: object, argument: str, what: str) -> NDArray[np.float64]:
+def optional_numbers(values: object, argument: str, what: str) -> Floats:
     """Return one number, such as a score, per row; missing ones, NaN or None, are NaN."""
     column = as_column(values, argument)
     if column.dtype == object:
@@ -243,7 +242,7 @@ def check_same_rows(
     )
 
 
-def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:
+def split_columns(data: object, argument: str, default: str) -> tuple[Array | list[Any], tuple[str, ...]]:
     """Return a 2-D array, or a list of columns of their own types, and the names."""
     if data is None:
         raise InputTypeError(argument, "expected a table (n_samples, n_columns), got None")
@@ -266,7 +265,7 @@ def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[An
     return array, tuple(f"{default}{index + 1}" for index in range(array.shape[1]))
 
 
-def as_column(data: object, argument: str) -> NDArray[Any]:
+def as_column(data: object, argument: str) -> Array:
     """Return one column of anything as an array: of numbers, strings or objects (None where a value is missing)."""
     if data is None or isinstance(data, str | bytes | Mapping):
         raise InputTypeError(argument, f"expected one class per instance, got {type(data).__name__}")
@@ -289,7 +288,7 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
     return _unmasked(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
 
 
-def _unmasked(array: NDArray[Any]) -> NDArray[Any]:
+def _unmasked(array: Array) -> Array:
     """Return an array whose masked values are NaN, or None where integers and strings stay what they are."""
     if not isinstance(array, np.ma.MaskedArray) or not np.ma.getmaskarray(array).any():
         return np.asarray(array)
@@ -425,7 +424,7 @@ def _series(series: Any) -> Any:
     return series.to_numpy()
 
 
-def _from_list(data: object, argument: str) -> NDArray[Any]:
+def _from_list(data: object, argument: str) -> Array:
     if not isinstance(data, list | tuple) and not hasattr(data, "__array__"):
         remedy = "; of columns by name, pass pandas.DataFrame(columns)" if isinstance(data, Mapping) else ""
         what = f"expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
@@ -451,7 +450,7 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
 _REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
-def real_matrix(array: NDArray[Any] | list[Any], names: tuple[str, ...], argument: str) -> NDArray[Any]:
+def real_matrix(array: Array | list[Any], names: tuple[str, ...], argument: str) -> Array:
     """Return a table of real numbers: an array of such of the type that it came with, all else column by column."""
     if isinstance(array, np.ndarray) and array.dtype.kind in "fiub":
         return array.astype(np.float64) if array.dtype.kind == "b" else array
@@ -459,11 +458,11 @@ def real_matrix(array: NDArray[Any] | list[Any], names: tuple[str, ...], argumen
     return np.column_stack([real_column(column, name, argument) for column, name in zip(columns, names, strict=True)])
 
 
-def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
+def real_column(column: Any, name: str, argument: str) -> Array:
     """One column of real numbers as floats, whatever it came as; missing values become NaN."""
     if hasattr(column, "to_numpy") and hasattr(column, "dtype"):  # a pandas series
         column = series_to_numpy(column, keep_kind=False)
-    values: NDArray[Any] = np.asarray(column)
+    values: Array = np.asarray(column)
     if values.dtype.kind in "fiub":
         return values.astype(np.float64) if values.dtype.kind == "b" else values
     result = np.full(len(values), np.nan)
@@ -500,14 +499,14 @@ def reads_as_number(value: object) -> bool:
         return False
 
 
-def series_to_numpy(series: Any, *, keep_kind: bool) -> NDArray[Any]:
+def series_to_numpy(series: Any, *, keep_kind: bool) -> Array:
     """Return a pandas series as an array.
 
     Nullable numbers become floats with NaN; with ``keep_kind``, integers and booleans stay so, with None in an object
     array where values are missing.
     """
     kind = getattr(series.dtype, "kind", "O")
-    result: NDArray[Any]
+    result: Array
     if kind == "M":  # dates with a time zone would be objects
         result = series.to_numpy(dtype="datetime64[ns]")
     elif kind not in "iufb" or isinstance(series.dtype, np.dtype):
@@ -544,7 +543,7 @@ AMBIGUOUS = 2.0**53
 MOST_ITEMS = 100_000_000
 
 
-def refuse_large_floats(values: NDArray[Any], argument: str, column: str | None = None) -> None:
+def refuse_large_floats(values: Array, argument: str, column: str | None = None) -> None:
     """Refuse floats that name something, as classes and rows are named, and may stand for several whole numbers each.
 
     Raises
@@ -585,7 +584,7 @@ def items_of(given: Any, argument: str, expected: str, remedy: str | None = None
     raise InputTypeError(argument, f"expected {expected}, got {type(given).__name__}", remedy)
 
 
-def real_numbers(given: Any, argument: str, expected: str = "real numbers") -> NDArray[np.float64]:
+def real_numbers(given: Any, argument: str, expected: str = "real numbers") -> Floats:
     """Return real numbers of any shape as floats; texts are none, nor are complex numbers.
 
     Raises
@@ -601,7 +600,7 @@ def real_numbers(given: Any, argument: str, expected: str = "real numbers") -> N
     raise InputTypeError(argument, f"expected {expected}, got {type(given).__name__}")
 
 
-def whole_array(given: Any, argument: str, *, dimensions: int) -> NDArray[np.int64]:
+def whole_array(given: Any, argument: str, *, dimensions: int) -> Counts:
     """Return whole numbers that a user gave as an array of so many dimensions, or refuse them."""
     array = plain_array(given, argument, "whole numbers")
     if array.size == 0:
@@ -613,7 +612,7 @@ def whole_array(given: Any, argument: str, *, dimensions: int) -> NDArray[np.int
     return array.astype(np.int64)
 
 
-def plain_array(given: Any, argument: str, expected: str) -> NDArray[Any]:
+def plain_array(given: Any, argument: str, expected: str) -> Array:
     """Return an array, whatever it holds.
 
     Raises
@@ -628,7 +627,7 @@ def plain_array(given: Any, argument: str, expected: str) -> NDArray[Any]:
         raise InputTypeError(argument, f"expected {expected}, got {type(given).__name__}") from error
 
 
-def levels_of_floats(distinct: NDArray[Any], name: str) -> tuple[str, ...]:
+def levels_of_floats(distinct: Array, name: str) -> tuple[str, ...]:
     """Return floats as names of classes, whole ones without a point.
 
     Raises

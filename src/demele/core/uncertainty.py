@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, pd
 from demele.core.errors import short_words
-from demele.core.lazy import pd
 
 Severity = Literal["info", "warning", "fragile"]
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.lazy import pd
+from demele.core.arrays import Flags, Floats, pd
 from demele.core.result import Result, about
 from demele.report.document import INK, Document, Heat, Mark, Pill, Rows, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
@@ -371,8 +370,8 @@ class RepresentationVerdict(Result):
 
     factors: tuple[FactorVerdict, ...]
     codes: tuple[CodeVerdict, ...]
-    shares: NDArray[np.float64]
-    above_chance: NDArray[np.bool_]
+    shares: Floats
+    above_chance: Flags
     n: int
     bins: int
     first_look: str = ""

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.array_files import ArrayHeader, place_of_member
+from demele.core.arrays import Array, Bytes, Counts, pd
 from demele.core.columns import Factor
 from demele.core.errors import (
     AmbiguousKindWarning,
@@ -30,7 +30,7 @@ from demele.core.errors import (
     warn_user,
 )
 from demele.core.inputs import is_text, read_factors
-from demele.core.lazy import pd, require
+from demele.core.lazy import require
 from demele.core.reading import parsing, regular_file
 from demele.core.table_columns import split_columns
 from demele.data.images import ImageSet, digest_of, spread
@@ -55,7 +55,7 @@ class StoredArray(ABC):
         return self.shape[0]
 
     @abstractmethod
-    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
+    def __getitem__(self, rows: slice | Counts) -> Array:
         """Return some rows, new ones if an array of numbers picks them."""
 
 
@@ -78,10 +78,10 @@ class MappedArray(StoredArray):
     ) -> None:
         self.shape, self.dtype = shape, dtype
         self._place = Path(path).absolute(), offset, "F" if columns_first else "C"
-        self._array: NDArray[Any] | None = None
+        self._array: Array | None = None
         self[:0]  # mapped now: a file that takes its name later is another one
 
-    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
+    def __getitem__(self, rows: slice | Counts) -> Array:
         """Return some rows: in memory if they are picked by an array of numbers, mapped if by a slice."""
         if self._array is None:
             path, offset, order = self._place
@@ -147,7 +147,7 @@ def checked_shape(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, in
     return n, height, width, channels
 
 
-def check_values(images: NDArray[Any] | StoredArray, about: Callable[[int], str]) -> None:
+def check_values(images: Array | StoredArray, about: Callable[[int], str]) -> None:
     """Refuse floats outside 0 to 1, and uint8 of 0 and 1 only, which would all be black.
 
     All floats are looked at, a few MB at a time; of uint8 only as many as it takes to see a 2.
@@ -203,7 +203,7 @@ def check_values(images: NDArray[Any] | StoredArray, about: Callable[[int], str]
         )
 
 
-def as_uint8(images: NDArray[Any]) -> NDArray[np.uint8]:
+def as_uint8(images: Array) -> Bytes:
     """Return images of checked numbers as uint8: 1.0 and True become 255; halves are rounded up.
 
     Examples
@@ -218,7 +218,7 @@ def as_uint8(images: NDArray[Any]) -> NDArray[np.uint8]:
     return (images.astype(np.float64) * 255 + 0.5).astype(np.uint8)
 
 
-def blocks(images: NDArray[Any] | StoredArray) -> Iterator[tuple[int, NDArray[Any]]]:
+def blocks(images: Array | StoredArray) -> Iterator[tuple[int, Array]]:
     """Yield an array a few MB at a time, each part with the number of its first row."""
     per_block = max(1, BLOCK // max(1, images[:1].nbytes))
     for start in range(0, len(images), per_block):
@@ -299,7 +299,7 @@ class PictureArray(StoredArray):
                 )
         self.shape, self.dtype = (len(names), *picture), np.dtype(np.uint8)
 
-    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[np.uint8]:
+    def __getitem__(self, rows: slice | Counts) -> Bytes:
         """Read some pictures; what a file says of transparency is left out.
 
         Raises
@@ -403,7 +403,7 @@ def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFra
     return pd.DataFrame({one.name: _column(one, parts[one.name]) for one in varied}, index=pd.RangeIndex(n))
 
 
-def columns_of(path: Path, table: NDArray[Any], names: NDArray[Any] | None = None) -> dict[str, NDArray[Any]]:
+def columns_of(path: Path, table: Array, names: Array | None = None) -> dict[str, Array]:
     """Return the columns of the factors of a file, by name: of a table and another array.
 
     Raises
@@ -422,7 +422,7 @@ def columns_of(path: Path, table: NDArray[Any], names: NDArray[Any] | None = Non
     return dict(zip(names.tolist(), columns.T, strict=True))
 
 
-def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None:
+def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, Counts] | None:
     """Return the grid of a table in which every combination of values occurs, and the row of the grid of each row.
 
     None if a combination or a value is missing.
@@ -517,7 +517,7 @@ class ArrayImages(ImageSet):
 
     def __init__(
         self,
-        images: NDArray[Any] | StoredArray,
+        images: Array | StoredArray,
         factors: object = None,
         *,
         space: FactorSpace | None = None,
@@ -562,11 +562,11 @@ class ArrayImages(ImageSet):
         rows = np.empty(0) if self._places is None else self._places
         self.digest = digest_of(self._array.shape, grid, rows, named, *values, self._array[spread(n)])
 
-    def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _draw(self, rows: Counts) -> Bytes:
         return as_uint8(self._array[rows]).reshape(len(rows), *self._shape_drawn)
 
 
-def _places(space: FactorSpace, factors: object, n: int) -> NDArray[np.int64] | None:
+def _places(space: FactorSpace, factors: object, n: int) -> Counts | None:
     """Return the row of the space of each image."""
     if factors is None:
         if n != len(space):

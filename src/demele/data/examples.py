@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Array, Counts, Flags, Floats, Rows, pd
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.kinds import checked_name
-from demele.core.lazy import pd
 from demele.core.table_columns import real_numbers, whole_array
 from demele.data.space import Sample, refuse_outside
 
@@ -24,7 +23,7 @@ from demele.data.space import Sample, refuse_outside
 # Bundled, small and ready to use, without downloads. ``bundled/LICENSES.md`` next to this module lists sources,
 # licences and changes.
 
-Indices = NDArray[np.intp]
+Indices = Rows
 
 LabelSetName = Literal[
     "mmlu_redux",
@@ -76,14 +75,14 @@ class LabelSet:
     """
 
     name: str
-    labels: NDArray[Any]
+    labels: Array
     predictions: pd.DataFrame
     classes: tuple[int | str, ...]
-    true_labels: NDArray[Any] | None = None
-    groups: NDArray[Any] | None = None
+    true_labels: Array | None = None
+    groups: Array | None = None
     group_kind: str | None = None
     audit_rows: Indices | None = None
-    audit_labels: NDArray[Any] | None = None
+    audit_labels: Array | None = None
     audit_design: str | None = None
     provenance: str
     licence: str
@@ -164,7 +163,7 @@ class LabelSet:
         return f"LabelSet({self.name}: {self.n} rows, {models}, {len(self.classes)} classes{known}{reviewed})"
 
 
-def bundled_arrays(name: str) -> dict[str, NDArray[Any]]:
+def bundled_arrays(name: str) -> dict[str, Array]:
     """Return the arrays of a bundled file. It is packed as a whole, since its arrays resemble each other."""
     packed = (importlib.resources.files(__package__) / "bundled" / f"{name}.npz.xz").read_bytes()
     with np.load(io.BytesIO(lzma.decompress(packed))) as arrays:
@@ -178,7 +177,7 @@ def label_example(name: str) -> LabelSet:
     # Names as Python strings, which data frames of every version hold without converting.
     words = classes.astype(object) if classes.dtype.kind == "U" else classes.astype(np.int64)
 
-    def decoded(key: str) -> NDArray[Any] | None:
+    def decoded(key: str) -> Array | None:
         return words[arrays[key]] if key in arrays else None
 
     groups = arrays["group_names"].astype(object)[arrays["groups"]] if "groups" in arrays else None
@@ -221,11 +220,11 @@ class CrowdSet:
     """
 
     name: str
-    item: NDArray[np.int64]
-    annotator: NDArray[np.int64]
-    answer: NDArray[Any]
+    item: Counts
+    annotator: Counts
+    answer: Array
     classes: tuple[str, ...]
-    items: NDArray[np.int64]
+    items: Counts
     gold: Mapping[int, str]
     provenance: str
     licence: str

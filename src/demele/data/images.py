@@ -14,12 +14,11 @@ from functools import lru_cache
 from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Bytes, Counts, Floats, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import CountOrNone, Seed, checked, checked_count, checked_name, checked_whole, is_whole
-from demele.core.lazy import pd
-from demele.core.seeds import rng_for
 from demele.core.table_columns import plain_array, whole_array
 from demele.data.space import FactorSpace, refuse_outside
 
@@ -36,7 +35,7 @@ LOBES = 3
 LANCZOS_TOTAL = 1 << 20
 
 
-def resampling_matrix(size: int, new_size: int, resample: Resample = "area") -> NDArray[np.float64]:
+def resampling_matrix(size: int, new_size: int, resample: Resample = "area") -> Floats:
     r"""Return the matrix that turns ``size`` pixels in a line into ``new_size``.
 
     Parameters
@@ -71,9 +70,7 @@ def resampling_matrix(size: int, new_size: int, resample: Resample = "area") -> 
     return weights / total
 
 
-def resampled(
-    images: NDArray[np.uint8], size: tuple[int, int], resample: Resample = "area", *, block: int = 64
-) -> NDArray[np.uint8]:
+def resampled(images: Bytes, size: tuple[int, int], resample: Resample = "area", *, block: int = 64) -> Bytes:
     """Return images of another size.
 
     Parameters
@@ -125,14 +122,14 @@ def checked_resample(resample: object) -> Resample:
 
 
 @lru_cache(maxsize=16)
-def whole_weights(size: int, new_size: int, resample: Resample) -> tuple[NDArray[np.float64], int]:
+def whole_weights(size: int, new_size: int, resample: Resample) -> tuple[Floats, int]:
     """Return weights of shape (new_size, size), whole numbers stored as floats, and the sum of each row."""
     weights, total = _area(size, new_size) if resample == "area" else _lanczos(size, new_size)
     weights.flags.writeable = False
     return weights, total
 
 
-def _area(size: int, new_size: int) -> tuple[NDArray[np.float64], int]:
+def _area(size: int, new_size: int) -> tuple[Floats, int]:
     """Overlaps of old and new pixels, in units of 1 / new_size of an old one."""
     common = math.gcd(size, new_size)
     old, new = new_size // common, size // common  # lengths of an old and of a new pixel
@@ -141,7 +138,7 @@ def _area(size: int, new_size: int) -> tuple[NDArray[np.float64], int]:
     return np.maximum(overlaps, 0).astype(np.float64), new
 
 
-def _lanczos(size: int, new_size: int) -> tuple[NDArray[np.float64], int]:
+def _lanczos(size: int, new_size: int) -> tuple[Floats, int]:
     """Lanczos' window at the centres of the old pixels, rounded so that each row keeps its sum."""
     ratio = Fraction(size, new_size)
     centres = (np.arange(new_size)[:, None] + 0.5) * float(ratio)
@@ -198,7 +195,7 @@ class ImageSet(ABC):
         name: str,
         shape: tuple[int, int, int],
         space: FactorSpace | None = None,
-        places: NDArray[np.int64] | None = None,
+        places: Counts | None = None,
         table: pd.DataFrame | None = None,
         digest: str,
         provenance: str = "",
@@ -210,7 +207,7 @@ class ImageSet(ABC):
         self.provenance, self.licence = provenance, licence
         self._table = table
         self._places = places if space is not None else None
-        self._stored: NDArray[np.int64] | None = None  # what _draw calls each row, where that is not its number
+        self._stored: Counts | None = None  # what _draw calls each row, where that is not its number
         self._resizings: tuple[tuple[tuple[int, int], Resample], ...] = ()
         self._count_places()
 
@@ -221,7 +218,7 @@ class ImageSet(ABC):
         self.complete = self.space is not None and len(self.space) == self._n == different
 
     @abstractmethod
-    def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _draw(self, rows: Counts) -> Bytes:
         """Return the images of some rows, as they were before any subset or resizing: uint8 (k, H, W, C).
 
         Rows are from 0 to n - 1, in any order, with repeats. The bits of an image must not depend on the others.
@@ -243,7 +240,7 @@ class ImageSet(ABC):
 
     # Images and factors ----------------------------------------------------------------------------------------------
 
-    def images(self, rows: ArrayLike) -> NDArray[np.uint8]:
+    def images(self, rows: ArrayLike) -> Bytes:
         """Return the images of some rows.
 
         Parameters
@@ -265,7 +262,7 @@ class ImageSet(ABC):
         drawn = self._draw(wanted if self._stored is None else self._stored[wanted])
         return self._resized(drawn)
 
-    def _resized(self, drawn: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def _resized(self, drawn: Bytes) -> Bytes:
         for size, resample in self._resizings:
             drawn = resampled(drawn, size, resample)
         return drawn
@@ -291,7 +288,7 @@ class ImageSet(ABC):
             return self._table.iloc[wanted].reset_index(drop=True)
         return self._grid("factors").factors(self._places_of(rows))
 
-    def positions(self, rows: ArrayLike | None = None) -> NDArray[np.int64]:
+    def positions(self, rows: ArrayLike | None = None) -> Counts:
         """Return the positions of the values of some rows, by default of all, among the values of each factor.
 
         Parameters
@@ -309,7 +306,7 @@ class ImageSet(ABC):
         """
         return self._grid("positions").positions(self._places_of(rows))
 
-    def index(self, positions: ArrayLike) -> NDArray[np.int64]:
+    def index(self, positions: ArrayLike) -> Counts:
         """Return the rows that hold the values at some positions: what :meth:`positions` undoes.
 
         Parameters
@@ -343,7 +340,7 @@ class ImageSet(ABC):
     # Other sets ------------------------------------------------------------------------------------------------------
 
     @checked
-    def pairs(self, n: CountOrNone, changed: int = 1, seed: Seed = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pairs(self, n: CountOrNone, changed: int = 1, seed: Seed = 0) -> tuple[Counts, Counts]:
         """Draw pairs of rows that differ in some factors and in no other.
 
         Parameters
@@ -461,7 +458,7 @@ class ImageSet(ABC):
 
     # What is asked for -----------------------------------------------------------------------------------------------
 
-    def _checked_rows(self, rows: ArrayLike) -> NDArray[np.int64]:
+    def _checked_rows(self, rows: ArrayLike) -> Counts:
         if rows is None or isinstance(rows, str | slice):
             raise InputTypeError("rows", f"expected an array of rows, got {quoted(rows)}; use a range or numpy.arange")
         array = plain_array(rows, "rows", "an array of rows")
@@ -473,7 +470,7 @@ class ImageSet(ABC):
         refuse_outside(wanted, len(self), "rows")
         return wanted
 
-    def _places_of(self, rows: ArrayLike | None) -> NDArray[np.int64]:
+    def _places_of(self, rows: ArrayLike | None) -> Counts:
         """Rows of the space that hold the factors of some rows of the set."""
         if rows is None:
             return np.arange(len(self)) if self._places is None else self._places
@@ -486,7 +483,7 @@ class ImageSet(ABC):
         return self.space
 
 
-def spread(n: int) -> NDArray[np.int64]:
+def spread(n: int) -> Counts:
     """Return 64 of n rows, spread evenly; all of fewer."""
     return np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
 

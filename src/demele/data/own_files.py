@@ -15,7 +15,6 @@ from typing import IO, Any, ClassVar, cast
 import numpy as np
 from numpy.lib import format as npy
 from numpy.lib.format import MAGIC_PREFIX
-from numpy.typing import NDArray
 
 from demele.core.array_files import (
     ArrayHeader,
@@ -26,9 +25,9 @@ from demele.core.array_files import (
     read_header,
     read_member,
 )
+from demele.core.arrays import Array, pd
 from demele.core.errors import AmbiguousKindWarning, DemeleWarning, FormatError, InputError, listed, quoted, warn_user
 from demele.core.kinds import checked_name, suggestion
-from demele.core.lazy import pd
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.core.result import Result
@@ -396,7 +395,7 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
             remedy = _PUBLISHED if "imgs" in members else "save them as numpy.savez(FILE, images=...)"
             raise FormatError(path, f"expected an array 'images', found {listed(members)}", remedy)
 
-        def read(name: str) -> NDArray[Any]:
+        def read(name: str) -> Array:
             check_unpacked(path, members[name].file_size, stored=regular_file(path))
             return read_member(archive, members[name])
 
@@ -493,7 +492,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> 
     path = path_of(path)
     if path.suffix != ".npz":
         raise InputError("path", f"expected a file that ends in .npz, got {quoted(str(path))}")
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     for factor, column in images.factors().items():
         name, values = str(factor), column.to_numpy()
         if name in ("images", "factors", "factor_names", *TEXTS):

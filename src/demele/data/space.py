@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Array, Counts, pd
 from demele.core.columns import Kind
 from demele.core.errors import InputError, InputTypeError, listed, plural, quoted
 from demele.core.inputs import given_kinds
-from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import HALVES, parsing
 from demele.core.result import Result, TableResult, about
@@ -101,7 +101,7 @@ class FactorSpace(TableResult):
 
     def __init__(
         self,
-        values: Mapping[str, Sequence[object] | NDArray[Any] | int],
+        values: Mapping[str, Sequence[object] | Array | int],
         *,
         kinds: object = None,
         period: Mapping[str, float] | None = None,
@@ -152,7 +152,7 @@ class FactorSpace(TableResult):
         columns = {"factor": self.names, "values": self.sizes, "kind": self.kinds, "period": self.period}
         return pd.DataFrame(columns).astype({"period": float})
 
-    def positions(self, rows: ArrayLike) -> NDArray[np.int64]:
+    def positions(self, rows: ArrayLike) -> Counts:
         """Return the positions of the values of some rows.
 
         Parameters
@@ -173,7 +173,7 @@ class FactorSpace(TableResult):
         refuse_outside(wanted, len(self), "rows")
         return np.stack(np.unravel_index(wanted, self.sizes), axis=-1).astype(np.int64)
 
-    def index(self, positions: ArrayLike) -> NDArray[np.int64]:
+    def index(self, positions: ArrayLike) -> Counts:
         """Return the rows that hold the values at some positions: what :meth:`positions` undoes.
 
         Parameters
@@ -225,7 +225,7 @@ class FactorSpace(TableResult):
         frame.attrs["periods"] = {one: held for one, held in zip(self.names, self.period, strict=True) if held}
         return frame
 
-    def rows(self, factors: Mapping[str, Any] | pd.DataFrame) -> NDArray[np.int64]:
+    def rows(self, factors: Mapping[str, Any] | pd.DataFrame) -> Counts:
         """Return the rows that hold some values of the factors: what :meth:`factors` undoes.
 
         Parameters
@@ -243,7 +243,7 @@ class FactorSpace(TableResult):
         InputError, InputTypeError
             Naming the factor that is missing, or the value that is not in the space with its row.
         """
-        columns: dict[str, NDArray[Any]] = {}
+        columns: dict[str, Array] = {}
         if not isinstance(factors, Mapping) and not (hasattr(factors, "columns") and hasattr(factors, "__len__")):
             raise InputTypeError("factors", f"expected a table of factors by name, got {type(factors).__name__}")
         for name in self.names:
@@ -361,7 +361,7 @@ def _numbers(values: Sequence[object]) -> bool:
     return not isinstance(values[0], str)
 
 
-def refuse_outside(held: NDArray[np.int64], size: int, argument: str) -> None:
+def refuse_outside(held: Counts, size: int, argument: str) -> None:
     """Refuse numbers that are not from 0 to size - 1, with the first of them."""
     wrong = np.flatnonzero((held < 0) | (held >= size))
     if wrong.size:
@@ -414,7 +414,7 @@ class Sample(Result):
     codes: pd.DataFrame
     factors: pd.DataFrame
     provenance: str
-    images: NDArray[Any] | None = field(default=None, metadata={"json": False})
+    images: Array | None = field(default=None, metadata={"json": False})
     space: FactorSpace | None = None
     codes_std: pd.DataFrame | None = None
 
@@ -490,7 +490,7 @@ class Sample(Result):
         ------
         OutputError
         """
-        arrays: dict[str, NDArray[Any]] = {"codes": self.codes.to_numpy(np.float32)}
+        arrays: dict[str, Array] = {"codes": self.codes.to_numpy(np.float32)}
         if self.codes_std is not None:
             arrays["codes_std"] = self.codes_std.to_numpy(np.float32)
         arrays["factor_names"] = np.array(list(self.factors), dtype=str)

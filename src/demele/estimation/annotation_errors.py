@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.arrays import Floats, Integers, Rows
 from demele.estimation.counts import JointCounts
@@ -87,7 +86,7 @@ def areas_without_errors(scores: Floats, given: Integers, transition: Floats) ->
     return found
 
 
-def _larger(score: Floats, given: Integers, sizes: NDArray[np.intp]) -> Floats:
+def _larger(score: Floats, given: Integers, sizes: Rows) -> Floats:
     """Return how likely a row of one class has a larger score than a row of another, ties half; 1/2 on the diagonal."""
     k = sizes.size
     order = np.argsort(given, kind="stable")

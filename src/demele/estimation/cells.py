@@ -10,8 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Integers, Rows
-from demele.core.lazy import pd
+from demele.core.arrays import Array, Counts, Flags, Floats, Integers, Rows, pd
 from demele.estimation.counts import ColumnBins
 from demele.estimation.linear_recovery import CodeMoments, chunks, code_rows
 
@@ -23,8 +22,8 @@ _SMALL_TABLE = 1 << 12
 class Partition:
     """Items put together by the combination of their levels."""
 
-    group: NDArray[np.intp]  # of each item
-    example: NDArray[np.intp]  # an item of each group
+    group: Rows  # of each item
+    example: Rows  # an item of each group
 
     @property
     def n(self) -> int:
@@ -53,7 +52,7 @@ class Partition:
         return cls(group, example)
 
 
-def packed(columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> tuple[NDArray[np.int64], int]:
+def packed(columns: Sequence[Integers], sizes: Sequence[int], n_items: int) -> tuple[Counts, int]:
     """Mixed-radix number of each combination of levels, and how many such numbers there are."""
     key = np.zeros(n_items, dtype=np.int64)
     span = 1
@@ -89,7 +88,7 @@ class FactorCells:
 
     sizes: tuple[int, ...]
     levels: NDArray[np.unsignedinteger[Any]]
-    count: NDArray[np.int64]
+    count: Counts
     total: Floats
     moments: CodeMoments
 
@@ -99,7 +98,7 @@ class FactorCells:
         return Partition.of(*own, self.levels.shape[1])
 
 
-def summarise_cells(codes: NDArray[Any], columns: Sequence[Integers], sizes: Sequence[int]) -> FactorCells:
+def summarise_cells(codes: Array, columns: Sequence[Integers], sizes: Sequence[int]) -> FactorCells:
     """Return the :class:`FactorCells` of codes (n_samples, n_codes) and factor columns, each (n_samples,).
 
     Levels are integers from 0 to size - 1, all annotated. Cost: O(N (d + M)), two passes; no sort. The combinations
@@ -149,7 +148,7 @@ class CellMoments:
 
     sizes: tuple[int, ...]
     levels: NDArray[np.unsignedinteger[Any]]
-    count: NDArray[np.int64]
+    count: Counts
     mean: Floats
     square: Floats
 
@@ -180,7 +179,7 @@ class CellMoments:
         return type(self)(sizes, levels[:, cells.example], count.astype(np.int64), mean, square)
 
     @property
-    def _by_cell(self) -> tuple[NDArray[Any], ...]:
+    def _by_cell(self) -> tuple[Array, ...]:
         """The arrays, whose last axis are the cells."""
         return self.levels, self.count, self.mean, self.square
 
@@ -191,7 +190,7 @@ class CellMoments:
         arrays = (np.concatenate(two, axis=-1) for two in zip(self._by_cell, other._by_cell, strict=True))
         return type(self)(self.sizes, *arrays).over(range(len(self.sizes)))
 
-    def where(self, cells: NDArray[np.bool_]) -> Self:
+    def where(self, cells: Flags) -> Self:
         """Return the moments of some cells."""
         return type(self)(self.sizes, *(one[..., cells] for one in self._by_cell))
 
@@ -218,7 +217,7 @@ class CellSums:
     squares: Floats
 
 
-def standardised(moments: CellMoments, constant: NDArray[np.bool_]) -> tuple[FactorCells, Floats]:
+def standardised(moments: CellMoments, constant: Flags) -> tuple[FactorCells, Floats]:
     """Return sums, and sums of squares, of codes about their means in their standard deviation, by cell.
 
     Parameters

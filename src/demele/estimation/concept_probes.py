@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.columns import SparseCodes
 from demele.estimation.logistic import one_vs_rest_logistic, scaled_codes
 from demele.estimation.univariate import fit_as_far
@@ -114,7 +113,7 @@ def correlations(sums: Floats, squares: Floats, products: Floats, n: float, targ
 # Probes of a few columns ----------------------------------------------------------------------------------------------
 
 
-def logistic_scores(train: Floats, inside: NDArray[np.bool_], test: Floats) -> Floats:
+def logistic_scores(train: Floats, inside: Flags, test: Floats) -> Floats:
     """Return the scores of test rows under a balanced logistic regression (L2, C = 1) on standardised columns.
 
     Parameters
@@ -143,7 +142,7 @@ def explained(train: Floats, values: Floats, test: Floats, values_test: Floats) 
     return 1.0 - rest / nothing if nothing > 0 else float("nan")
 
 
-def f1(predicted: NDArray[np.bool_], inside: NDArray[np.bool_]) -> float:
+def f1(predicted: Flags, inside: Flags) -> float:
     """Return 2 true positives / (positives + predicted positives); NaN where there are neither.
 
     Examples
@@ -158,7 +157,7 @@ def f1(predicted: NDArray[np.bool_], inside: NDArray[np.bool_]) -> float:
 # Probes of many columns -----------------------------------------------------------------------------------------------
 
 
-def speaking_codes(train: Floats, inside: NDArray[np.bool_]) -> Rows:
+def speaking_codes(train: Floats, inside: Flags) -> Rows:
     """Return the columns of positive weight in an L1 probe (balanced, C = 1), largest weight first.
 
     Columns are divided by their standard deviations.
@@ -178,7 +177,7 @@ def speaking_codes(train: Floats, inside: NDArray[np.bool_]) -> Rows:
     return np.asarray(order[weights[order] > 0])
 
 
-def whole_probe(train: Any, inside: NDArray[np.bool_]) -> tuple[Floats, float]:
+def whole_probe(train: Any, inside: Flags) -> tuple[Floats, float]:
     """Return weights and intercept of a logistic regression (balanced, L2, C = 1) on all columns, in their own unit.
 
     Parameters
@@ -215,12 +214,12 @@ class Absorbed:
 def absorbed(
     parts: Any,
     whole: Floats,
-    recognised: NDArray[np.bool_],
+    recognised: Flags,
     own: Rows,
     *,
-    silent: NDArray[np.bool_],
-    may_take_all: NDArray[np.bool_],
-    may_take_some: NDArray[np.bool_],
+    silent: Flags,
+    may_take_all: Flags,
+    may_take_some: Flags,
     share: float = 0.4,
     most: int = 3,
 ) -> Absorbed:
@@ -265,7 +264,7 @@ def absorbed(
     return Absorbed(float(full.mean()), float(part.mean()), len(rows))
 
 
-def _largest_of_rows(parts: Any, allowed: NDArray[np.bool_], most: int) -> Floats:
+def _largest_of_rows(parts: Any, allowed: Flags, most: int) -> Floats:
     """Return the sum of the ``most`` largest positive entries of each row, among allowed columns."""
     kept = (parts.data > 0) & allowed[parts.indices]
     row = np.repeat(np.arange(parts.shape[0]), np.diff(parts.indptr))[kept]

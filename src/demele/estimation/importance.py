@@ -29,9 +29,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats, Rows
+from demele.core.arrays import Array, Flags, Floats, Rows
 from demele.core.errors import NotEnoughData
 
 #: Fewest rows that can be split into rows to fit and rows to score.
@@ -131,8 +130,8 @@ class Fit:
 
     importance: Floats
     settings: Mapping[str, object]
-    unseen: NDArray[Any]
-    predict: Callable[[NDArray[Any]], Floats | Rows]
+    unseen: Array
+    predict: Callable[[Array], Floats | Rows]
     reads: Flags
 
 
@@ -184,7 +183,7 @@ def cross_fit(
     fits = [one for _, one in pairs]
     truth = np.concatenate([values[test] for test, _ in pairs])
     predictions = [one.predict(one.unseen) for one in fits]
-    predicted: NDArray[Any] = np.concatenate(predictions)
+    predicted: Array = np.concatenate(predictions)
     importance = np.mean([one.importance for one in fits], axis=0)
     if as_shares:
         importance = shares(importance)
@@ -195,7 +194,7 @@ def cross_fit(
     return FittedImportance(importance, float(score), None if categorical else float(mse), chance, settings, shuffled)
 
 
-def _scores(truth: NDArray[Any], predicted: NDArray[Any], categorical: bool) -> tuple[Floats, Floats]:
+def _scores(truth: Array, predicted: Array, categorical: bool) -> tuple[Floats, Floats]:
     """Score of predictions (..., n_rows), and their mean squared error (NaN if categorical)."""
     if categorical:
         accuracy = np.asarray((truth == predicted).mean(axis=-1))
@@ -213,7 +212,7 @@ def _shuffled(
         np.stack([shuffles.rng.permutation(one.unseen.shape[1]) for _ in range(N_SHUFFLES)]).reshape(-1) for one in fits
     ]
     tiled = [np.tile(one.unseen, N_SHUFFLES) for one in fits]
-    predicted: NDArray[Any] = np.concatenate(predictions)
+    predicted: Array = np.concatenate(predictions)
     score, mse = np.empty(len(shuffles.groups)), np.empty(len(shuffles.groups))
     for place, group in enumerate(shuffles.groups):
         columns, parts = list(group), []
@@ -225,7 +224,7 @@ def _shuffled(
             lines[columns] = one.unseen[columns][:, order]
             parts.append(one.predict(lines).reshape(N_SHUFFLES, -1))
             lines[columns] = kept
-        moved: NDArray[Any] = np.concatenate(parts, axis=1)
+        moved: Array = np.concatenate(parts, axis=1)
         scores, errors = _scores(truth, moved, categorical)
         score[place], mse[place] = scores.mean(), errors.mean()
     # Predictors that share rows err together: their common score varies more than that of one (Nadeau and Bengio 2003).
@@ -233,7 +232,7 @@ def _shuffled(
     return Shuffled(score, mse, deviations_above_chance(truth, predicted, categorical) / spread)
 
 
-def deviations_above_chance(truth: NDArray[Any], predicted: NDArray[Any], categorical: bool) -> float:
+def deviations_above_chance(truth: Array, predicted: Array, categorical: bool) -> float:
     r"""By how many standard deviations predictions score more than they would of the same rows in random order.
 
     Parameters

@@ -8,13 +8,10 @@ together is looked for among nearest neighbours.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
-from demele.core.seeds import rng_for
+from demele.core.arrays import Array, Flags, Floats, Rows, rng_for
 from demele.estimation.counts import JointCounts
 from demele.estimation.linear_recovery import mid_ranks
 
@@ -55,12 +52,10 @@ class _FactorFeatures:
 
     values: Floats
     sizes: Floats
-    members: NDArray[np.bool_]
+    members: Flags
 
 
-def dependence(
-    codes: NDArray[Any], factors: Sequence[tuple[NDArray[Any], bool]], *, n_codes: int | None = None
-) -> Finding:
+def dependence(codes: Array, factors: Sequence[tuple[Array, bool]], *, n_codes: int | None = None) -> Finding:
     """Look for a code, or a neighbourhood of codes, that tells something of a factor.
 
     Parameters
@@ -148,9 +143,7 @@ def dependence_of_counts(counts: JointCounts) -> Finding:
     return Finding(p_all < LEVEL, p_all, n_pairs)
 
 
-def _marginal(
-    codes: NDArray[Any], rows: NDArray[np.intp], factors: Sequence[tuple[NDArray[Any], bool]], d: int, level: float
-) -> Finding:
+def _marginal(codes: Array, rows: Rows, factors: Sequence[tuple[Array, bool]], d: int, level: float) -> Finding:
     """Correlate the features of each code with those of each factor, a block of codes at a time."""
     groups = list(_by_annotation(factors))
     n_pairs = sum(sum(len(one.values) for one in own) for _, own in groups) * (WAVES + 1) * d
@@ -176,7 +169,7 @@ def _marginal(
     return Finding(p_all < level, p_all, n_pairs, level)
 
 
-def _least_p(r: Floats, enough: NDArray[np.bool_], n: float, away: Floats, sizes: Floats, seldom: Floats) -> float:
+def _least_p(r: Floats, enough: Flags, n: float, away: Floats, sizes: Floats, seldom: Floats) -> float:
     """Smallest p-value of correlations; of rare classes with codes that hardly leave one value, by their exact tail.
 
     A coincidence of few rows with few rows has a hypergeometric tail, which Chernoff's bound by the divergence of the
@@ -196,8 +189,8 @@ def _least_p(r: Floats, enough: NDArray[np.bool_], n: float, away: Floats, sizes
 
 
 def _by_annotation(
-    factors: Sequence[tuple[NDArray[Any], bool]],
-) -> Iterator[tuple[NDArray[np.bool_] | None, list[_FactorFeatures]]]:
+    factors: Sequence[tuple[Array, bool]],
+) -> Iterator[tuple[Flags | None, list[_FactorFeatures]]]:
     """Group the factors that are annotated on all rows; each other one is on its own rows."""
     complete = []
     for values, categorical in factors:
@@ -210,7 +203,7 @@ def _by_annotation(
         yield None, complete
 
 
-def _factor_features(values: NDArray[Any], categorical: bool) -> _FactorFeatures:
+def _factor_features(values: Array, categorical: bool) -> _FactorFeatures:
     n = len(values)
     if not categorical:
         waves = _waves(_positions(values[:, None])[0])
@@ -221,7 +214,7 @@ def _factor_features(values: NDArray[Any], categorical: bool) -> _FactorFeatures
     return _FactorFeatures(_unit(members.astype(np.float64)), sizes[: len(members)].astype(np.float64), members)
 
 
-def _code_features(block: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _code_features(block: Floats) -> tuple[Floats, Floats, Flags]:
     """Return the waves (waves, codes, rows) of codes, how many rows leave each one's commonest value, and which."""
     n, d = block.shape
     off, away = np.ones((d, n), dtype=bool), np.empty(d)
@@ -234,7 +227,7 @@ def _code_features(block: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     return _unit(_waves(_positions(block))), away, off
 
 
-def _positions(columns: NDArray[Any]) -> Floats:
+def _positions(columns: Array) -> Floats:
     """Return the middle ranks of columns (n, d) as shares, (d, n)."""
     return ((mid_ranks(np.asarray(columns, dtype=np.float64)) - 0.5) / len(columns)).T
 
@@ -258,7 +251,7 @@ def _unit(features: Floats) -> Floats:
     return np.asarray(np.divide(centred, length, out=np.zeros_like(centred), where=length > 1e-9))
 
 
-def _near(codes: NDArray[Any], factors: Sequence[tuple[NDArray[Any], bool]]) -> bool:
+def _near(codes: Array, factors: Sequence[tuple[Array, bool]]) -> bool:
     """Whether rows with similar codes have similar factors, far more often than with permuted factors."""
     from scipy.sparse import csr_array
 

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Counts, Flags, Floats, Rows
 from demele.estimation.counts import JointCounts
 
 Correction = Literal["none", "miller-madow", "adjusted"]
@@ -39,19 +38,19 @@ class InformationTable:
         Largest minus smallest value of each code, where known.
     """
 
-    information: NDArray[np.float64]
-    factor_entropy: NDArray[np.float64]
-    joint_entropy: NDArray[np.float64] | None = None
-    factor_information: NDArray[np.float64] | None = None
-    code_bins: NDArray[np.intp] | None = None
-    statistic: NDArray[np.float64] | None = None
-    freedom: NDArray[np.float64] | None = None
+    information: Floats
+    factor_entropy: Floats
+    joint_entropy: Floats | None = None
+    factor_information: Floats | None = None
+    code_bins: Rows | None = None
+    statistic: Floats | None = None
+    freedom: Floats | None = None
     counts: JointCounts | None = None
     floor: float = 0.0
-    code_range: NDArray[np.float64] | None = None
+    code_range: Floats | None = None
 
 
-def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
+def entropy(counts: Floats, correction: Correction = "none") -> Floats:
     """Entropy of counts along the last axis, in nats.
 
     Parameters
@@ -75,7 +74,7 @@ def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDA
     return np.asarray(plug_in)
 
 
-def mutual_information(table: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
+def mutual_information(table: Floats, correction: Correction = "none") -> Floats:
     """Mutual information of the last two axes of counts, in nats.
 
     Parameters
@@ -157,7 +156,7 @@ TERMS = 500_000
 REACH = 9.0
 
 
-def _of_cells(a: NDArray[np.int64], b: NDArray[np.int64], n: int) -> Floats:
+def _of_cells(a: Counts, b: Counts, n: int) -> Floats:
     """Return the expectation of (x / n) log(n x / (a b)) of cells with these margins, a <= b, x hypergeometric."""
     from scipy.special import gammaln
 
@@ -237,7 +236,7 @@ def _poisson_values() -> tuple[Floats, Floats]:
     return np.log(grid), (weights * counts * np.log(counts / grid)).sum(axis=0)
 
 
-def n_log_n(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def n_log_n(counts: Floats) -> Floats:
     """Return n log abs(n), 0 of 0."""
     # log of max(count, 1) is 0 where the count is 0; soft counts below 1, and signed ones, need their own logarithm
     if (counts == np.floor(counts)).all() and counts.min(initial=0.0) >= 0:
@@ -275,7 +274,7 @@ def information_table(counts: JointCounts, correction: Correction = "none") -> I
     return InformationTable(information, factor_entropy, joint, between, counts.code_bins, statistic, freedom, counts)
 
 
-def beyond_chance(table: InformationTable, level: float = 0.05) -> NDArray[np.bool_]:
+def beyond_chance(table: InformationTable, level: float = 0.05) -> Flags:
     """Say which codes inform on which factors beyond chance: the one rule for codes that count, and for gates.
 
     Parameters
@@ -318,7 +317,7 @@ def beyond_chance(table: InformationTable, level: float = 0.05) -> NDArray[np.bo
 # Read off a table -----------------------------------------------------------------------------------------------------
 
 
-def top_two(values: NDArray[Any], axis: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def top_two(values: Array, axis: int) -> tuple[Floats, Floats]:
     """Return the largest and the second largest value along an axis.
 
     With a single entry there is no rival: the second largest is 0. Ties give a gap of 0.
@@ -340,15 +339,13 @@ def top_two(values: NDArray[Any], axis: int) -> tuple[NDArray[np.float64], NDArr
 TIE = 1e-12
 
 
-def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Divide, NaN where the denominator vanishes."""
     safe = np.where(denominator > 1e-12, denominator, np.nan)
     return numerator / safe
 
 
-def best_other(
-    information: NDArray[np.float64], own: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def best_other(information: Floats, own: Rows) -> tuple[Floats, Flags]:
     """For each factor, the largest information among the codes that are not its own, and which codes have it.
 
     With a single code there is no other: 0, and no code has it.
@@ -362,7 +359,7 @@ def best_other(
     return largest, others >= largest[..., None, :] - TIE
 
 
-def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_of_defined(values: Floats) -> Floats:
     """Mean along the last axis over the values that are defined; NaN where none is."""
     defined = ~np.isnan(values)
     count = defined.sum(axis=-1)

@@ -10,14 +10,12 @@ Squares are summed too: codes whose spread is beyond 1e150, or below 1e-150, mus
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats, Integers
+from demele.core.arrays import Array, Counts, Flags, Floats, Integers, Rows, pd
 from demele.core.errors import NotEnoughData
-from demele.core.lazy import pd
 from demele.estimation.cells import FactorCells, summarise_cells
 from demele.estimation.linear_recovery import (
     ROUNDING,
@@ -50,8 +48,8 @@ class CellExtremes:
         The codes over all rows, annotated or not; it holds the reference.
     """
 
-    offsets: NDArray[np.intp]
-    count: NDArray[np.int64]
+    offsets: Rows
+    count: Counts
     total: Floats
     low: Floats
     high: Floats
@@ -170,7 +168,7 @@ def crossed_deviations(
 
 
 def summarise_extremes(
-    codes: NDArray[Any], factor_bins: Integers, n_bins: Sequence[int], *, reference: Floats | None = None
+    codes: Array, factor_bins: Integers, n_bins: Sequence[int], *, reference: Floats | None = None
 ) -> CellExtremes:
     """Return the :class:`CellExtremes` of codes (n_samples, n_codes) and bins (n_samples, n_factors), in one pass.
 
@@ -358,7 +356,7 @@ class GeneralIRS:
 
 
 def general_irs(
-    codes: NDArray[Any],
+    codes: Array,
     interest: Integers,
     nuisance: Integers,
     rest: Integers,
@@ -436,7 +434,7 @@ def general_irs(
     return general_irs_from_cells(cells, range(bounds[0]), range(bounds[0], bounds[1]), norm=norm)
 
 
-def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[Integers], centre: Centre) -> FactorCells:
+def _cells_of_complete_rows(codes: Array, columns: Sequence[Integers], centre: Centre) -> FactorCells:
     """Summarise the rows that are annotated for all factors; with medians, sums are those of as many equal codes."""
     complete = np.ones(len(codes), dtype=np.bool_)
     for column in columns:
@@ -536,7 +534,7 @@ def _add_to_norm(sofar: Floats, value: Floats, norm: float) -> Floats:
     return sofar + np.abs(value) ** norm
 
 
-def disentanglement_scores(codes: NDArray[Any], factor_bins: Integers, centre: Centre = "mean") -> Floats:
+def disentanglement_scores(codes: Array, factor_bins: Integers, centre: Centre = "mean") -> Floats:
     r"""Matrix of D_li = IRS({l} | {i}, all factors but i); the disentanglement score of code l is max_i D_li.
 
     Parameters

@@ -15,12 +15,11 @@ samples, as in scikit-learn; `tie_fraction` says how many samples that concerns.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Integers
+from demele.core.arrays import Array, Floats, Integers
 from demele.core.errors import NotEnoughData
 from demele.estimation.univariate import compact
 
@@ -282,7 +281,7 @@ def ksg_information(x: Floats, y: Floats, *, n_neighbors: int = 3) -> float:
     return ksg(x, np.argsort(x), y, np.argsort(y), n_neighbors)
 
 
-def tie_fraction(x: NDArray[Any]) -> float:
+def tie_fraction(x: Array) -> float:
     """Share of the samples whose value occurs more than once.
 
     Above about 0.01, nearest neighbours need jitter, or another estimator.
@@ -306,7 +305,7 @@ def tie_fraction(x: NDArray[Any]) -> float:
 
 def knn_information_matrix(
     codes: Floats,
-    factors: Sequence[tuple[bool, NDArray[Any]]],
+    factors: Sequence[tuple[bool, Array]],
     *,
     n_neighbors: int = 3,
     jitter_seed: int,
@@ -359,7 +358,7 @@ def knn_information_matrix(
 
 
 def knn_factor_information(
-    factors: Sequence[tuple[bool, NDArray[Any]]],
+    factors: Sequence[tuple[bool, Array]],
     *,
     n_neighbors: int = 3,
     jitter_seed: int,
@@ -404,7 +403,7 @@ def knn_factor_information(
 
 def _information(
     codes: Floats,
-    factors: Sequence[tuple[bool, NDArray[Any]]],
+    factors: Sequence[tuple[bool, Array]],
     target_noise: Floats,
     n_neighbors: int,
 ) -> Floats:
@@ -478,7 +477,7 @@ def _within(points: Floats, radii: Floats) -> Integers:
 def knn_vector_information(
     codes: Floats,
     groups: Sequence[Sequence[int]],
-    factors: Sequence[tuple[bool, NDArray[Any]]],
+    factors: Sequence[tuple[bool, Array]],
     *,
     n_neighbors: int,
     jitter_seed: int,

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats, Integers, Rows
+from demele.core.arrays import Array, Flags, Floats, Integers, Rows
 from demele.core.inputs import Factor
 from demele.estimation.univariate import unit_vectors, variance_shares
 
@@ -60,13 +59,13 @@ class Basis:
         """Return the products of the vectors with other columns (n_samples, k): (rank, k)."""
         return self.turned.T @ (self.unit.T @ columns)
 
-    def with_classes(self, labels: NDArray[np.intp], n_classes: int) -> Floats:
+    def with_classes(self, labels: Rows, n_classes: int) -> Floats:
         """Return the sums of the vectors over the rows of each class: (rank, n_classes)."""
         sums = np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in self.unit.T])
         return self.turned.T @ sums
 
 
-def explained_share(basis: Basis, values: NDArray[Any], n_classes: int = 0) -> float:
+def explained_share(basis: Basis, values: Array, n_classes: int = 0) -> float:
     r"""Return the share of a factor's variance that least squares on the codes explain, :math:`R^2`.
 
     Parameters
@@ -124,7 +123,7 @@ def canonical(first: Basis, second: Basis) -> tuple[Floats, Floats, Floats]:
     return np.minimum(lengths, 1.0), first.directions @ left, second.directions @ right.T
 
 
-def largest_with_classes(basis: Basis, labels: NDArray[Any], n_classes: int) -> float:
+def largest_with_classes(basis: Basis, labels: Array, n_classes: int) -> float:
     r"""Return the first canonical correlation with the indicators of classes 0 ... ``n_classes`` - 1.
 
     The indicators span the means of the classes: the correlations are the singular values of the sums of the vectors
@@ -182,7 +181,7 @@ class CrossProducts:
 
     n: int
     codes: Floats
-    varies: NDArray[np.bool_]
+    varies: Flags
     factors: Floats
     with_codes: Floats
     classes: tuple[int, ...]
@@ -273,7 +272,7 @@ def chunks(n_rows: int) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, n_rows))
 
 
-def code_rows(codes: NDArray[Any], rows: slice) -> Floats:
+def code_rows(codes: Array, rows: slice) -> Floats:
     """Return rows of codes with one contiguous line per code, shape (n_codes, n)."""
     return np.ascontiguousarray(codes[rows].T, dtype=np.float64)
 
@@ -356,9 +355,9 @@ class ValueOrder:
     Rows without a value (-1) are left out of ``order``.
     """
 
-    present: NDArray[np.intp]
-    count: NDArray[np.intp]
-    order: NDArray[np.intp]
+    present: Rows
+    count: Rows
+    order: Rows
 
     @classmethod
     def of(cls, bins: Integers, size: int) -> Self:
@@ -371,7 +370,7 @@ class ValueOrder:
         return cls(present, count[1:][present], order)
 
     @property
-    def starts(self) -> NDArray[np.intp]:
+    def starts(self) -> Rows:
         """Where each present value begins in ``order``."""
         return np.cumsum(self.count) - self.count
 
@@ -397,7 +396,7 @@ def largest_distance(total: Floats, count: Any, low: Floats, high: Floats) -> Fl
 CONSTANT = 1e-24
 
 
-def mid_ranks(columns: NDArray[Any]) -> Floats:
+def mid_ranks(columns: Array) -> Floats:
     """Return the rank of each value in its column, from 1; tied values have the mean of their ranks.
 
     Parameters
@@ -428,7 +427,7 @@ def mid_ranks(columns: NDArray[Any]) -> Floats:
     return ranks.T
 
 
-def _sorted(column: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
+def _sorted(column: Array) -> tuple[Rows, Array]:
     """Return an order of the rows in which the values of a column do not fall, of equal values any, and these values.
 
     The bits of floats, read as integers, are in the order of the floats. Their last bits, which hardly ever decide,
@@ -530,7 +529,7 @@ def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False
     return matrix
 
 
-def matched(association_of: Floats) -> NDArray[np.intp]:
+def matched(association_of: Floats) -> Rows:
     """Return the code of each factor in the one-to-one pairs of the largest sum, -1 for a factor without a code.
 
     Parameters

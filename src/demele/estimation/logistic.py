@@ -14,9 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from demele.core.arrays import Floats, Integers
+from demele.core.arrays import Floats, Integers, rng_for
 from demele.core.errors import NotConvergedWarning, NotEnoughData
-from demele.core.seeds import rng_for
 from demele.estimation.annotation_errors import areas_without_errors
 
 # The two problems of logistic regression, and Newton's method for many of them at once --------------------------------

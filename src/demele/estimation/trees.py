@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats, Rows
+from demele.core.arrays import Array, Bytes, Flags, Floats, Rows
 
 Places = NDArray[np.unsignedinteger[Any]]
 
@@ -479,7 +479,7 @@ def grow_trees(
     slots, born = _roots(presorted, members)
     level = _Level(criterion.lines(slots), born.sizes, born.nodes, born.trees)
 
-    table: list[dict[str, NDArray[Any]]] = []
+    table: list[dict[str, Array]] = []
     n_nodes = n_trees
     for depth in range(max_depth + 1):
         value, mixed = criterion.describe(born.slots, born.sizes)
@@ -571,7 +571,7 @@ class Bins:
         flat: Floats = self._indicators @ np.ascontiguousarray(residual.T)
         return np.ascontiguousarray(flat.T).reshape(1, len(residual), *self.counts.shape)
 
-    def left_sums(self, residual: Floats, place: NDArray[np.uint8], n_nodes: int) -> tuple[Floats, Floats]:
+    def left_sums(self, residual: Floats, place: Bytes, n_nodes: int) -> tuple[Floats, Floats]:
         """Sum residuals (n_outputs, n_rows), and count rows, over every bin of the left children of some nodes.
 
         ``place`` holds the child of each row and output: of node i, 2 i to the left and 2 i + 1 to the right. Returns
@@ -626,14 +626,14 @@ class StageTrees:
         """Splits on every path."""
         return int(self.feature.shape[1]).bit_length()
 
-    def leaves(self, binned: Places) -> NDArray[np.uint8]:
+    def leaves(self, binned: Places) -> Bytes:
         """Leaf (0, 1, ...) that every row reaches in every tree: (n_outputs, n_rows)."""
         place = np.zeros((len(self.feature), binned.shape[1]), dtype=np.uint8)
         for depth in range(self.depth):
             place = self.children(binned, place, depth)
         return place
 
-    def children(self, binned: Places, place: NDArray[np.uint8], depth: int) -> NDArray[np.uint8]:
+    def children(self, binned: Places, place: Bytes, depth: int) -> Bytes:
         """Places (0, 1, ... from left to right) in the next level, from those in the level at a depth."""
         below = 2 * place
         for output, line in enumerate(place):
@@ -648,7 +648,7 @@ class StageTrees:
 
 def boosted_stage(
     bins: Bins, residual: Floats, *, max_depth: int, rng: np.random.Generator
-) -> tuple[StageTrees, NDArray[np.uint8]]:
+) -> tuple[StageTrees, Bytes]:
     """Fit one shallow regression tree to each line of residuals, all at once.
 
     Parameters

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Integers
+from demele.core.arrays import Flags, Floats, Integers, Rows
 from demele.core.errors import NotConvergedWarning, NotEnoughData, warn_user
 from demele.estimation.annotation_errors import accuracy_without_errors
 
@@ -118,7 +117,7 @@ class SortedCode(NamedTuple):
     """One code in increasing order."""
 
     values: Floats
-    order: NDArray[np.intp]
+    order: Rows
     sums: Floats
 
     @classmethod
@@ -133,11 +132,11 @@ class SortedLabels(NamedTuple):
     """Where along a sorted code each label occurs."""
 
     #: Positions in the sorted code, label after label.
-    positions: NDArray[np.intp]
+    positions: Rows
     #: ``label * (n_samples + 1) + position``, increasing.
-    keys: NDArray[np.intp]
+    keys: Rows
     #: Label k has the entries ``starts[k]:starts[k + 1]`` of both.
-    starts: NDArray[np.intp]
+    starts: Rows
 
     @classmethod
     def of(cls, labels: Integers, n_classes: int) -> "SortedLabels":
@@ -147,7 +146,7 @@ class SortedLabels(NamedTuple):
         keys = positions + np.repeat(np.arange(len(sizes)) * (len(labels) + 1), sizes)
         return cls(positions, keys, np.concatenate([[0], np.cumsum(sizes)]))
 
-    def entries(self, labels: Integers, positions: Integers) -> NDArray[np.intp]:
+    def entries(self, labels: Integers, positions: Integers) -> Rows:
         """First entry of each label that does not come before a position of the code."""
         return np.searchsorted(self.keys, labels * (len(self.keys) + 1) + positions)
 
@@ -157,9 +156,9 @@ class Problems(NamedTuple):
 
     n_classes: int
     #: The classes seen.
-    seen: NDArray[np.intp]
+    seen: Rows
     #: The classes that get a line of their own, each against the others.
-    fitted: NDArray[np.intp]
+    fitted: Rows
     #: Cost of a violated margin, per problem, for samples of the class and for the others.
     cost: Floats
     cost_others: Floats
@@ -593,7 +592,7 @@ def variance_shares(columns: Floats) -> Floats:
     return np.asarray(variances / variances.sum())
 
 
-def unit_vectors(columns: Floats, threshold: float) -> tuple[Floats, NDArray[np.bool_]]:
+def unit_vectors(columns: Floats, threshold: float) -> tuple[Floats, Flags]:
     """Centre columns and bring them to length 1, those that do not vary to 0; say which vary.
 
     Columns of the result lie together in memory.

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, Counts, Flags, pd
 from demele.core.columns import Factors
 from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.core.kinds import joined, share_or_file, unquoted
-from demele.core.lazy import pd
 from demele.core.reading import parsing
 from demele.files.label_files import class_text, classes_like, in_file, read_transition
 from demele.files.named import escaped, is_empty, read_table, split_name
@@ -68,24 +67,24 @@ class Answers:
 
     text: str
     column: str
-    rows: NDArray[Any]
+    rows: Array
     labels: list[int | str | None]
-    unclear: NDArray[np.bool_]
+    unclear: Flags
     names: list[str]
     design: str | None
-    probabilities: NDArray[Any] | None = None
+    probabilities: Array | None = None
     least: float | None = None
     comparison: str | None = None
     key: Any = None
     cells: "list[Cells]" = field(default_factory=list)
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Flags:
         """Rows that have a class; shape (k,)."""
         return np.array([label is not None for label in self.labels], dtype=bool)
 
 
-def read_answers(text: str, given: NDArray[Any], warn: Warn, as_known: AsKnown | None = None) -> Answers:
+def read_answers(text: str, given: Array, warn: Warn, as_known: AsKnown | None = None) -> Answers:
     """Read rows for experts as a file holds them, answered or not.
 
     Parameters
@@ -234,12 +233,12 @@ def design_of(text: str, said: str | None, asked: str | None, where: str) -> str
     return design
 
 
-def is_unclear(value: object, given: NDArray[Any]) -> bool:
+def is_unclear(value: object, given: Array) -> bool:
     """Whether an answer says that the expert cannot label the row; where a class is called so, it is that class."""
     return isinstance(value, str) and value.strip().casefold() == UNCLEAR and not (given == value.strip()).any()
 
 
-def whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int64]:
+def whole_numbers(text: str, table: "pd.DataFrame", name: str) -> Counts:
     """Return a column of whole numbers, such as rows.
 
     Raises
@@ -262,9 +261,7 @@ def whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int
     return array.astype(np.int64)
 
 
-def _answered(
-    text: str, table: "pd.DataFrame", given: NDArray[Any], said: Sequence[str | None]
-) -> list[int | str | None]:
+def _answered(text: str, table: "pd.DataFrame", given: Array, said: Sequence[str | None]) -> list[int | str | None]:
     """Return the answers as names or as numbers, as the labels are; None where there is none."""
     known = [value for value in said if value is not None]
     read = classes_like(known, given)
@@ -281,7 +278,7 @@ def _answered(
 
 
 def answer_rows(
-    rows: Sequence[int] | NDArray[Any], given: Sequence[object] | NDArray[Any], design: str, *, first: int = 1
+    rows: Sequence[int] | Array, given: Sequence[object] | Array, design: str, *, first: int = 1
 ) -> list[dict[str, Any]]:
     """Return rows for experts, in the order in which they were drawn: by the names of columns, without an answer."""
     return [
@@ -429,7 +426,7 @@ def _known(item: str, columns: Factors, design: str | None, warn: Warn) -> dict[
     return {name: audit_of(read_answers(file, _classes(column), warn), design, warn)}
 
 
-def _classes(column: Any) -> NDArray[Any]:
+def _classes(column: Any) -> Array:
     """Return the values of a factor as files name its classes: whole numbers if all are."""
     if not column.categorical:
         return np.arange(2)
@@ -437,5 +434,5 @@ def _classes(column: Any) -> NDArray[Any]:
     whole = all(level.lstrip("-").isdecimal() for level in levels)
     classes = np.array([int(level) for level in levels]) if whole else np.array(levels, dtype=object)
     values = np.asarray(column.values, dtype=np.intp)
-    found: NDArray[Any] = classes[np.where(values >= 0, values, 0)]
+    found: Array = classes[np.where(values >= 0, values, 0)]
     return found

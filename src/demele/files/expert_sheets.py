@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, Floats, pd, rng_for
 from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.core.kinds import Data, OneClass, names_in
 from demele.core.labelled import read_labels
-from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, read_whole, real_path
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.files.audit_files import (
     LEAST,
     PROBABILITY,
@@ -115,16 +113,16 @@ def key_path(sheet: Path) -> Path:
 
 
 def new_key(
-    rows: NDArray[Any],
-    given: NDArray[Any],
+    rows: Array,
+    given: Array,
     design: str,
     *,
     seed: int,
-    probabilities: NDArray[np.float64] | None = None,
+    probabilities: Floats | None = None,
     least_probability: float | None = None,
     before: SheetKey | None = None,
     comparison: str | None = None,
-    within: NDArray[Any] | None = None,
+    within: Array | None = None,
 ) -> SheetKey:
     """Give rows keys, and an order that tells nothing of them.
 
@@ -154,7 +152,7 @@ def new_key(
     return SheetKey(design, seed, given.size, digest, tuple(lines), least_probability, comparison, first)
 
 
-def labels_digest(given: NDArray[Any]) -> str:
+def labels_digest(given: Array) -> str:
     """Return by what labels are recognised: the same for 3 and 3.0."""
     text = json.dumps([class_text(value) for value in given.tolist()])
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
@@ -250,7 +248,7 @@ _SHOWN = 5
 
 def read_sheet(
     path: Path,
-    given: NDArray[Any],
+    given: Array,
     *,
     key: Path | None = None,
     classes: Sequence[object] | None = None,
@@ -333,7 +331,7 @@ def _classes(
     path: Path,
     said: Sequence[str | None],
     numbers: Sequence[int],
-    given: NDArray[Any],
+    given: Array,
     classes: Sequence[object] | None,
 ) -> list[int | str | None]:
     """Return the answers as classes; refuse other words, with their rows."""
@@ -435,7 +433,7 @@ def _kept_fields(keep: str | None, logs: PredictionSet) -> "pd.DataFrame":
 
 def read_any_audit(
     text: str,
-    given: NDArray[Any],
+    given: Array,
     warn: Warn,
     *,
     design: str | None = None,
@@ -482,7 +480,7 @@ class RowsToLabel(TableResult):
     _files: ClassVar[Mapping[str, str]] = {".csv": "save", ".tsv": "save", ".xlsx": "save"}
 
     plan: AuditPlan = field(metadata={"json": False})
-    labels: NDArray[Any] = field(metadata={"json": False})
+    labels: Array = field(metadata={"json": False})
     key: SheetKey | None = field(default=None, metadata={"json": False})
     kept: "pd.DataFrame | None" = field(default=None, metadata={"json": False})
     offered: tuple[str, ...] = ()

@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, pd
 from demele.core.errors import DemeleError, FormatError, InputError, plural, quoted, shortened
 from demele.core.kinds import ColumnName, Kind, listed_items, unquoted
 from demele.core.labelled import read_labels
-from demele.core.lazy import pd
 from demele.core.reading import by_number, real_path
 from demele.core.table_columns import COLUMN_NAMES, refuse_large_floats
 from demele.files.named import read_table, split_name
@@ -123,7 +122,7 @@ def in_one_vocabulary(columns: Mapping[Any, Any]) -> dict[Any, Any]:
     return read
 
 
-def classes_named(text: str, given: NDArray[Any]) -> list[int | str]:
+def classes_named(text: str, given: Array) -> list[int | str]:
     """Read a list of classes: as numbers if the labels are numbers and all of the list are."""
     names = [unquoted(name) for name in listed_items(text)]
     if not all(names):
@@ -131,7 +130,7 @@ def classes_named(text: str, given: NDArray[Any]) -> list[int | str]:
     return classes_like(names, given)
 
 
-def classes_like(names: Sequence[str], given: NDArray[Any]) -> list[int | str]:
+def classes_like(names: Sequence[str], given: Array) -> list[int | str]:
     """Read classes as the given labels are written: as names, or as numbers if all of them are."""
     if given.dtype.kind == "O":
         return list(names)
@@ -148,7 +147,7 @@ def name_of(text: str) -> str:
     return names[0] if len(names) == 1 else path.stem
 
 
-def _fractions(values: NDArray[Any]) -> bool:
+def _fractions(values: Array) -> bool:
     known = values[np.isfinite(values)]
     return bool((known != np.floor(known)).any())
 
@@ -249,7 +248,7 @@ def in_file(text: str, **columns: str) -> Iterator[None]:
 # Transitions -----------------------------------------------------------------------------------------------------
 
 
-def read_transition(text: str, given: NDArray[Any], warn: Warn) -> "TransitionMatrix | TransitionCounts":
+def read_transition(text: str, given: Array, warn: Warn) -> "TransitionMatrix | TransitionCounts":
     """Read a transition: counts if all numbers are whole and rows sum to more than 1, else probabilities.
 
     A table may name the true classes in its first column; its other columns are the given classes.
@@ -300,7 +299,7 @@ def _named_rows(text: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", list[
 # Cleanings -----------------------------------------------------------------------------------------------------------
 
 
-def read_cleaning(text: str, given: NDArray[Any], warn: Warn) -> "Cleaning":
+def read_cleaning(text: str, given: Array, warn: Warn) -> "Cleaning":
     """Read what a cleaning found: a column of flags, and perhaps one of classes, empty where there is no suspect."""
     from demele.labels import Cleaning
 

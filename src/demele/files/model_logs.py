@@ -15,8 +15,8 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array
 from demele.core.errors import FormatError, InputError, plural, quoted, shortened
 from demele.core.lazy import require
 from demele.core.reading import check_nesting, check_unpacked, parsed_json, parsing, read_whole, regular_file
@@ -225,7 +225,7 @@ def questions_of(rows: Iterable[LoggedAnswer | ScoredRow]) -> set[tuple[str, str
 
 def as_classes(
     answers: Mapping[str, Sequence[LoggedAnswer]],
-) -> tuple[dict[str, NDArray[Any]], NDArray[Any], tuple[int | str, ...], Literal["choices", "open", "graded"]]:
+) -> tuple[dict[str, Array], Array, tuple[int | str, ...], Literal["choices", "open", "graded"]]:
     """Return answers as the choices that were taken, or else as texts, or else as right and wrong; and which it is."""
     first = next(iter(answers.values()))
     every = [one for held in answers.values() for one in held]
@@ -248,7 +248,7 @@ def as_classes(
         kind, classes, labels = "graded", (RIGHT, WRONG), [RIGHT] * len(first)
         said = {name: [RIGHT if one.right else WRONG for one in held] for name, held in answers.items()}
 
-    def array(values: list[Any]) -> NDArray[Any]:
+    def array(values: list[Any]) -> Array:
         return np.array(values, dtype=object if isinstance(values[0], str) else None)
 
     return {name: array(held) for name, held in said.items()}, array(labels), classes, kind

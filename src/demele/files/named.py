@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from demele.core.array_files import mapped_array, members_of, objects_refused, opened_archive, read_member
+from demele.core.arrays import Array, pd
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.kinds import NAME, unquoted
-from demele.core.lazy import pd, require
+from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.core.reading import check_unpacked, parsing, path_of, regular_file
 from demele.core.table_columns import checked_structure
@@ -43,7 +43,7 @@ _POSITIONS = ("indices", "indptr", "row", "col", "coords", "offsets")
 _BYTES_PER_CODE = 1024
 
 
-def read_numpy(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
+def read_numpy(path: Path, names: tuple[str, ...]) -> "Array | pd.DataFrame":
     """Read an array, mapped into memory, or arrays of an archive.
 
     Raises
@@ -86,7 +86,7 @@ def read_numpy(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFra
         return pd.DataFrame(dict(zip(chosen, arrays, strict=True)))
 
 
-def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list[NDArray[Any]]:
+def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list[Array]:
     """Load arrays of an archive, if they are what its directory says and take no more than they may."""
     held = members_of(archive)
     members = [held[name] for name in chosen]
@@ -182,7 +182,7 @@ def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
     return Path(file), chosen
 
 
-def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[Any] | pd.DataFrame":
+def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "Array | pd.DataFrame":
     """Read codes, factors or labels from a file.
 
     Parameters

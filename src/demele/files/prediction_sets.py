@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import pd
 from demele.core.errors import FormatError, InputError, UnknownNameError, plural, quoted
 from demele.core.kinds import checked_name
 from demele.core.labelled import shown
-from demele.core.lazy import pd
 from demele.core.reading import path_of, real_path
 from demele.core.table_columns import items_of
 from demele.files.audit_files import AsKnown

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.array_files import check_columns, facts_of, parsing_parquet
+from demele.core.arrays import Array, pd
 from demele.core.errors import FormatError, UnknownNameError, plural, quoted, shortened
-from demele.core.lazy import pd
 from demele.core.reading import (
     BYTES_PER_COLUMN,
     check_nesting,
@@ -50,9 +49,7 @@ def decimal_comma(used: bool) -> Iterator[None]:
 # Text ------------------------------------------------------------------------------------------------------------
 
 
-def read_csv(
-    path: Path, names: tuple[str, ...], warn: Warn, *, row_names: bool = False
-) -> "NDArray[Any] | pd.DataFrame":
+def read_csv(path: Path, names: tuple[str, ...], warn: Warn, *, row_names: bool = False) -> "Array | pd.DataFrame":
     """Read a table of text; see :func:`demele.files.named.read_table`."""
     what = f"{path}: not a table that can be read"
     with parsing(what), _in_utf8(path), long_fields():
@@ -272,7 +269,7 @@ def _parsed(content: bytes, what: str, path: Path) -> Any:
         return parsed_json(content, checked)
 
 
-def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
+def read_json(path: Path, names: tuple[str, ...]) -> "Array | pd.DataFrame":
     """Read a table of JSON; see :func:`demele.files.named.read_table`."""
     data, size = json_of(path)
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):

@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Array, Floats, Rows
 from demele.core.columns import Factor
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_data import CodeGroups, read_code_groups
@@ -186,7 +185,7 @@ def best_direction(columns: Floats, factor: Factor, *, ranks: bool = False) -> F
 
 def vector_robustness(
     columns: Floats,
-    labels: NDArray[Any],
+    labels: Array,
     *,
     quantile: float = 1.0,
     normaliser: Literal["quantile", "maximum"] = "quantile",

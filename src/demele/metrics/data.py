@@ -6,15 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Floats, Rows, rng_for
 from demele.core.columns import CHUNK, RowBlocks
 from demele.core.errors import NotEnoughData
 from demele.core.given_data import CodeGroups
 from demele.core.inputs import Codes, Factor, Factors
 from demele.core.results import Dependency, RowSample
-from demele.core.seeds import rng_for
 from demele.core.uncertainty import Note
 from demele.estimation.counts import Binning, bin_factor, factor_bins
 from demele.estimation.information import Correction
@@ -32,7 +30,7 @@ FEWEST_FOR_OUTLIERS = 12
 CENTRAL = (0.005, 0.995)
 
 
-def _reaches_out(values: NDArray[Any], low: float, high: float) -> bool:
+def _reaches_out(values: Array, low: float, high: float) -> bool:
     """Whether the farthest value is an outlier; a chunk of rows at a time.
 
     Of a column that is mostly zeros, as sparse codes are, the other values are looked at: a value is no outlier for not
@@ -62,7 +60,7 @@ def _reaches_out(values: NDArray[Any], low: float, high: float) -> bool:
     return bool(max(abs(end - mean) for end in ends) / deviation > min(OUTLYING, far))
 
 
-def _clipped(values: NDArray[Any]) -> NDArray[Any]:
+def _clipped(values: Array) -> Array:
     """Return a column clipped to the central 99% of its values; both ends are values of the column.
 
     Of a column that is mostly zeros, the other values are clipped.
@@ -73,9 +71,7 @@ def _clipped(values: NDArray[Any]) -> NDArray[Any]:
     if sparse:
         known = others
     low, high = CENTRAL
-    clipped: NDArray[Any] = np.clip(
-        values, np.quantile(known, low, method="higher"), np.quantile(known, high, method="lower")
-    )
+    clipped: Array = np.clip(values, np.quantile(known, low, method="higher"), np.quantile(known, high, method="lower"))
     return np.where(values == 0, values, clipped) if sparse else clipped
 
 
@@ -179,7 +175,7 @@ class Data:
         """Return other rows: neither drawn from as many, nor in the same blocks."""
         return replace(self, **{"drawn_from": 0, "blocks": None, **changed})
 
-    def take(self, rows: NDArray[np.intp]) -> "Data":
+    def take(self, rows: Rows) -> "Data":
         """Return some rows."""
         std = None if self.codes_std is None else self.codes_std[rows]
         return self._of_rows(codes=self.codes.take(rows), factors=self.factors.take(rows), codes_std=std)
@@ -195,7 +191,7 @@ class Data:
         """Return the same codes with the factors as chance has them: rows permuted, of dependent ones whole blocks."""
         return self._of_rows(factors=self.factors.take(self.chance_order(seed, index)))
 
-    def chance_order(self, seed: int, index: int) -> NDArray[np.intp]:
+    def chance_order(self, seed: int, index: int) -> Rows:
         """Return an order of the factors' rows as chance has it; of dependent rows whole blocks are permuted."""
         rng = rng_for(seed, "chance", index)
         return rng.permutation(self.n) if self.blocks is None else self.blocks.permutation(rng)
@@ -260,7 +256,7 @@ class Data:
         deviation: Floats = scale * (values / scale).std(axis=0)
         return np.where(self.codes.constant, 0.0, deviation)
 
-    def factor_labels(self, bins: Bins) -> tuple[NDArray[np.intp], list[int]]:
+    def factor_labels(self, bins: Bins) -> tuple[Rows, list[int]]:
         """Return the factors as level numbers (n_samples, n_factors), -1 where not annotated, and how many levels."""
         binning = as_binning(bins)
         labels = np.empty((self.n, self.factors.m), dtype=np.intp, order="F")  # read and written by column
@@ -306,9 +302,7 @@ def sizes(n: int, n_train: int | None, n_test: int | None) -> tuple[int, int]:
     return train, test
 
 
-def split(
-    n: int, n_train: int | None, n_test: int | None, rng: np.random.Generator, what: str
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def split(n: int, n_train: int | None, n_test: int | None, rng: np.random.Generator, what: str) -> tuple[Rows, Rows]:
     """Split rows at random into training and test rows."""
     train, test = sizes(n, n_train, n_test)
     if min(train, test) < 2:
@@ -319,7 +313,7 @@ def split(
 
 def factor_splits(
     data: Data, n_train: int | None, n_test: int | None, score_on: str, streams: Callable[..., np.random.Generator]
-) -> Iterator[tuple[int, Factor, NDArray[np.intp], NDArray[np.intp]]]:
+) -> Iterator[tuple[int, Factor, Rows, Rows]]:
     """Yield the training and test rows of each factor.
 
     They are the same where all rows are annotated for all factors: probes then share their products of codes.
@@ -340,7 +334,7 @@ def above(share: float | Floats, chance: float | Floats, report: str) -> Floats:
     return np.asarray((share - chance) / (1 - chance))
 
 
-def folds(n: int, n_folds: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def folds(n: int, n_folds: int) -> Iterator[tuple[Rows, Rows]]:
     """Yield training and test rows of each fold of a random partition of the rows, the same for every seed.
 
     Raises

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Array, Floats
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
 from demele.core.uncertainty import Note, Severity
@@ -170,7 +171,7 @@ class TableScores:
                     yield one.name, before, after
 
 
-def _sample(columns: NDArray[Any]) -> NDArray[np.float64]:
+def _sample(columns: Array) -> Floats:
     """Return some rows of each column, evenly spaced, in increasing order."""
     step = max(len(columns) // PROBE, 1)
     return np.sort(np.asarray(columns[::step][:PROBE], dtype=np.float64), axis=0)

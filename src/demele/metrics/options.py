@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal, TypedDict, Unpack, cast, get_args, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import (
     Count,
@@ -111,7 +111,7 @@ def as_binning(bins: object) -> Binning:
 RANDOM = "rng"
 #: How continuous columns are cut: a number of bins, a word, edges or a rule.
 Bins = Annotated[
-    int | str | Binning | Sequence[float] | NDArray[Any],
+    int | str | Binning | Sequence[float] | Array,
     Kind("BINS", check=lambda value, _: as_binning(value)),
 ]
 #: Where mutual informations come from.

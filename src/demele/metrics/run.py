@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, rng_for
 from demele.core.bibliography import referenced
 from demele.core.errors import (
     DemeleError,
@@ -27,7 +27,6 @@ from demele.core.given_data import Codes, Factors, slots_as_groups
 from demele.core.inputs import read_given
 from demele.core.lazy import Later, in_pieces
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.uncertainty import MOST_UNDEFINED
 from demele.metrics.data import Data, TableSettings, rows_for_pictures

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Self, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Floats, Rows, rng_for
 from demele.core.columns import CHUNK, read_blocks
 from demele.core.errors import (
     AmbiguousKindWarning,
@@ -24,7 +23,6 @@ from demele.core.errors import (
 from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.kinds import suggestion
 from demele.core.results import Evaluation, FactorSummary, Note, Score
-from demele.core.seeds import rng_for
 from demele.core.version import __version__
 from demele.estimation.counts import (
     BinnedRows,
@@ -414,7 +412,7 @@ def bootstrap_weights(n: int, seed: int, index: int) -> Floats:
     return np.bincount(rng_for(seed, "bootstrap", index).integers(0, n, n), minlength=n).astype(np.float64)
 
 
-def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
+def half_of_rows(n: int, seed: int, index: int) -> Rows:
     """Return the rows of one half-sample: half of all, without replacement, in their order."""
     return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
 
@@ -565,12 +563,12 @@ def _normal_scores(values: Floats) -> Floats:
     return scores
 
 
-def _cut(values: Floats, binning: Binning) -> NDArray[np.intp]:
+def _cut(values: Floats, binning: Binning) -> Rows:
     values = np.asarray(values, dtype=np.float64)
     return cut(values, binning.column_bins(values, float(values.min()), float(values.max())))
 
 
-def crossed(first: NDArray[Any], second: NDArray[Any]) -> Floats:
+def crossed(first: Array, second: Array) -> Floats:
     """Return the counts of the pairs of two columns of indices."""
     first, second = (column.astype(np.intp, copy=False) for column in (first, second))
     width = int(second.max()) + 1
@@ -588,7 +586,7 @@ _ASSUMED_ORDER = Note(
 )
 
 
-def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names: Sequence[str]) -> NDArray[np.intp]:
+def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names: Sequence[str]) -> Rows:
     """Return, for each factor, the index of the code that regularises it.
 
     Raises
@@ -658,7 +656,7 @@ RegDim = Annotated[
 
 
 def intended_codes(
-    notes: tuple[Note, ...], value: float, reg_dim: NDArray[np.intp] | None, table: InformationTable
+    notes: tuple[Note, ...], value: float, reg_dim: Rows | None, table: InformationTable
 ) -> tuple[Note, ...]:
     """Say that code i was taken to regularise factor i, or why a gap is below 0, where other codes inform more."""
     other = 0 if reg_dim is None else int((table.information.argmax(axis=0) != reg_dim).sum())

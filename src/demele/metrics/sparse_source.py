@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Floats, Rows, rng_for
 from demele.core.columns import SparseCodes
 from demele.core.errors import InputError
 from demele.core.inputs import Factor, Factors
 from demele.core.results import Note, Score
-from demele.core.seeds import rng_for
 from demele.estimation.counts import Binning, ColumnBins, JointCounts, bin_factor, cut, factor_bins
 from demele.estimation.independence import Finding, dependence
 from demele.estimation.information import Correction, InformationTable, entropy, mean_of_defined, top_two
@@ -78,7 +76,7 @@ class Active:
         """No value matters."""
         return False
 
-    def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
+    def column_bins(self, values: Floats, low: float, high: float) -> ColumnBins:
         """Return the one bin."""
         return ColumnBins(np.array([low, high]), regular=True)
 
@@ -87,12 +85,12 @@ class Active:
 class FactorLevels:
     """A factor as level numbers of the smallest type; a missing annotation is one level more than there are."""
 
-    labels: NDArray[Any]
+    labels: Array
     n_levels: int
     #: Numbers that occur among the labels.
     width: int
     #: Rows of each level.
-    totals: NDArray[np.float64]
+    totals: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ def nonzero_bins(codes: SparseCodes, binning: Binning) -> list[ColumnBins | None
     return found
 
 
-def number_of_bins(codes: SparseCodes, bins: Sequence[ColumnBins | None]) -> NDArray[np.intp]:
+def number_of_bins(codes: SparseCodes, bins: Sequence[ColumnBins | None]) -> Rows:
     """Return how many bins each code has: those of its non-zeros, and one for zero where it is zero in some row."""
     of_nonzeros = np.array([0 if own is None else own.n_bins for own in bins], dtype=np.intp)
     return of_nonzeros + (codes.n_nonzeros < codes.n)
@@ -173,7 +171,7 @@ def blocks(
 
 def count_block(
     codes: SparseCodes, bins: Sequence[ColumnBins | None], levels: Sequence[FactorLevels], block: Block
-) -> tuple[JointCounts, NDArray[np.float64]]:
+) -> tuple[JointCounts, Floats]:
     """Count the codes of one block against every factor.
 
     Parameters
@@ -210,7 +208,7 @@ def count_block(
     return JointCounts(tuple(tables), {}, n_bins), alone
 
 
-def _with_zero(counts: NDArray[np.intp], totals: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_zero(counts: Rows, totals: Floats) -> Floats:
     """Put the bin of zero in front of those of the non-zeros (axis 1): it holds the rest of each total."""
     whole = np.empty((counts.shape[0], counts.shape[1] + 1, *counts.shape[2:]))
     whole[:, 1:] = counts
@@ -218,7 +216,7 @@ def _with_zero(counts: NDArray[np.intp], totals: NDArray[np.float64]) -> NDArray
     return whole
 
 
-def squared_correlation_block(codes: SparseCodes, factors: Sequence[Factor], block: Block) -> NDArray[np.float64]:
+def squared_correlation_block(codes: SparseCodes, factors: Sequence[Factor], block: Block) -> Floats:
     r"""Squared correlation of each code of a block with continuous factors, from sums over the non-zeros.
 
     .. math:: R^2 = \frac{[\sum (z - \bar z)(v - \bar v)]^2}{\sum (z - \bar z)^2 \sum (v - \bar v)^2}
@@ -298,7 +296,7 @@ class Screened(InMemory):
 
     name = "the sparse codes that inform most"
 
-    chosen: NDArray[np.intp]
+    chosen: Rows
 
     def finding(self, options: object = None) -> Finding | None:
         """Say nothing: see :meth:`SparseRows.finding`."""
@@ -453,7 +451,7 @@ class SparseRows(Source):
         columns = [(factor.values, factor.categorical) for factor in data.factors.columns]
         return dependence(data.codes.values, columns, n_codes=self.codes.d)
 
-    def sap_of_all(self, score: Score, chosen: NDArray[np.intp]) -> Score:
+    def sap_of_all(self, score: Score, chosen: Rows) -> Score:
         """Put the squared correlations of all codes on all rows in the place of those of the screened ones."""
         if score.matrix_values is None or score.per_factor is None:
             raise ValueError("SAP keeps its matrix")
@@ -518,7 +516,7 @@ class SparseRows(Source):
         return tuple(found)
 
 
-def _share(information: Floats, others: NDArray[np.intp]) -> float:
+def _share(information: Floats, others: Rows) -> float:
     """Share of a sum that some codes hold, within 0 and 1: less a bias, sums may be slightly negative."""
     rest, whole = float(information[others].sum()), float(information.sum())
     return min(max(rest / whole, 0.0), 1.0) if whole > 0 else 0.0

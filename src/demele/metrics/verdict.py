@@ -10,11 +10,9 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Flags, Floats, Rows, rng_for
 from demele.core.columns import Factor
-from demele.core.seeds import rng_for
 from demele.core.verdict import (
     HELD,
     SHARED,
@@ -69,7 +67,7 @@ class Held:
 
     share: Floats
     error: Floats
-    detected: NDArray[np.bool_]
+    detected: Flags
     chance: Floats
     detectable: Floats
 
@@ -484,7 +482,7 @@ class _Judge:
             both, how = float("nan"), "" if how == "parts" else how
         return replace(row, status="several codes", sharing=how, codes=self._names(sharing), together=both)
 
-    def _adds(self, i: int, first: int, second: int, known: NDArray[np.bool_]) -> float:
+    def _adds(self, i: int, first: int, second: int, known: Flags) -> float:
         """Return what a second code tells of a factor within the fine bins of a first one, of what that one tells.
 
         Copies are cut at other places, and would add to coarse bins. What permuted rows tell is chance.
@@ -585,7 +583,7 @@ def _rounded_up(rows: float) -> int | None:
     return int(-(-rows // step) * step)
 
 
-def _features(factor: Factor, rows: NDArray[np.bool_]) -> Floats:
+def _features(factor: Factor, rows: Flags) -> Floats:
     """Return columns for a regression: ranks and their powers, cosine and sine, or indicators but the last."""
     values = factor.coordinates[rows]
     if factor.cyclic:

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import pd
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted, short_words
 from demele.core.kinds import Count, checked, checked_name, is_number
-from demele.core.lazy import pd
 from demele.core.table_columns import whole_array
 from demele.data.images import ImageSet
 from demele.data.space import Sample

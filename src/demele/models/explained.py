@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Counts, Floats
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Count, checked, checked_count, checked_name, checked_number, checked_whole
 from demele.core.lazy import require
@@ -138,7 +138,7 @@ def predictor(
     outputs: Outputs = "probabilities",
     layout: str = "NCHW",
     value_range: tuple[float, float] = (0.0, 1.0),
-) -> Callable[[NDArray[Any]], Floats]:
+) -> Callable[[Array], Floats]:
     """Make a function of arrays of a network, such as a perturbation test asks.
 
     Parameters
@@ -179,7 +179,7 @@ def predictor(
     network = _network_of(model, layout, value_range, None)
     softmax = checked_name(outputs, "outputs", get_args(Outputs)) == "probabilities"
 
-    def predict(images: NDArray[Any]) -> Floats:
+    def predict(images: Array) -> Floats:
         shown = _checked_images(images)
         with network.evaluating(), torch.no_grad(), telling_of_shapes("model", network.shape(shown), _REMEDY):
             found = network.outputs(network.tensor(shown)).double()
@@ -215,12 +215,12 @@ class _Network:
         finally:
             torch.set_num_threads(before)
 
-    def shape(self, images: NDArray[Any]) -> tuple[int, ...]:
+    def shape(self, images: Array) -> tuple[int, ...]:
         """Return the shape of the first batch, for a message."""
         n, height, width, channels = images.shape
         return (n, channels, height, width) if self.channels_first else images.shape
 
-    def tensor(self, images: NDArray[Any]) -> torch.Tensor:
+    def tensor(self, images: Array) -> torch.Tensor:
         """Return images as the network sees them."""
         made = require("torch", purpose="a network")
         weight = next((one for one in self.module.parameters() if one.is_floating_point()), made.empty(0))
@@ -253,7 +253,7 @@ def _network_of(model: Any, layout: Any, value_range: Any, threads: Any) -> _Net
     return _Network(model, first, lambda pixels: pixels.float() * ((high - low) / 255) + low, some)
 
 
-def _checked_images(images: Any) -> NDArray[Any]:
+def _checked_images(images: Any) -> Array:
     found = np.asarray(images)
     if found.dtype.kind not in "fiu":
         hint = "; draw them: images.images(range(len(images)))" if hasattr(images, "images") else ""
@@ -266,7 +266,7 @@ def _checked_images(images: Any) -> NDArray[Any]:
     return found
 
 
-def _checked_targets(targets: Any, network: _Network, images: NDArray[Any], size: int) -> NDArray[np.int64]:
+def _checked_targets(targets: Any, network: _Network, images: Array, size: int) -> Counts:
     """Return the class that is explained of each image."""
     torch = require("torch", purpose="a network")
     with torch.no_grad():
@@ -284,9 +284,7 @@ def _checked_targets(targets: Any, network: _Network, images: NDArray[Any], size
     return found.astype(np.int64)
 
 
-def _by_pixel(
-    attr: Any, method: str, network: _Network, pixels: torch.Tensor, wanted: NDArray[np.int64], **how: Any
-) -> Floats:
+def _by_pixel(attr: Any, method: str, network: _Network, pixels: torch.Tensor, wanted: Counts, **how: Any) -> Floats:
     """Return the importance of each pixel, gathered from what is said of its channels."""
     target = require("torch", purpose="a network").from_numpy(wanted).to(pixels.device)
     axis = 1 if network.channels_first else 3

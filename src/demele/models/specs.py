@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Self
 
+from demele.core.arrays import pd
 from demele.core.errors import FormatError, InputError, quoted
-from demele.core.lazy import pd
 from demele.report.document import Line, Lines, Table
 from demele.report.words import is_missing, joined, name, title_of
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts
 from demele.core.errors import FormatError, InputError, NotConvergedWarning, failing, quoted, shortened, warn_user
 from demele.core.lazy import require
 from demele.core.outputs import write_whole
@@ -261,12 +261,12 @@ def is_held(images: ImageSet) -> bool:
     return len(images) * math.prod(images.shape) <= MOST_HELD
 
 
-def stored(images: ImageSet, rows: NDArray[np.int64], device: str) -> Tensor:
+def stored(images: ImageSet, rows: Counts, device: str) -> Tensor:
     """Return images as they are stored, channels first: (k, C, H, W), uint8."""
     return torch.from_numpy(images.images(rows)).to(device).permute(0, 3, 1, 2).contiguous()
 
 
-def pixels(images: ImageSet, rows: NDArray[np.int64], device: str) -> Tensor:
+def pixels(images: ImageSet, rows: Counts, device: str) -> Tensor:
     """Return images in single precision, in [0, 1]: (k, C, H, W)."""
     return stored(images, rows, device).float().div_(255)
 

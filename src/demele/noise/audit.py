@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats, Rows
+from demele.core.arrays import Array, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, read_models
-from demele.core.lazy import pd
-from demele.core.seeds import rng_for
 from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
 from demele.core.uncertainty import Note
 from demele.noise.transition import digest, set_fields
@@ -190,7 +187,7 @@ class Audit:
     checked_by_kind = True
 
     rows: Rows
-    labels: NDArray[Any]
+    labels: Array
     systems: tuple[str, ...]
     design: Design
     probabilities: Floats | None

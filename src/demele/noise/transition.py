@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from demele.core.arrays import Counts, Floats
+from demele.core.arrays import Array, Counts, Floats, pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, checked, checked_count, checked_level, checked_number
 from demele.core.labelled import Vocabulary, common_vocabulary, read_labels, refuse_unjudged, shown, vocabulary
-from demele.core.lazy import pd
 from demele.core.proportions import exact_interval, proportion
 from demele.core.result import Result, about, plain
 from demele.core.signature import OptionText
@@ -38,8 +37,8 @@ class SquareTable(Result):
     classes: tuple[int | str, ...] | None
 
     @property
-    def _table(self) -> NDArray[Any]:
-        table: NDArray[Any] = getattr(self, self._entries)
+    def _table(self) -> Array:
+        table: Array = getattr(self, self._entries)
         return table
 
     @property
@@ -138,7 +137,7 @@ def read_square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple
     return table, names
 
 
-def frozen_copy(table: NDArray[Any]) -> NDArray[Any]:
+def frozen_copy(table: Array) -> Array:
     """Return a copy that nobody can write to."""
     table = table + 0  # in which -0.0 is 0.0
     table.setflags(write=False)
@@ -211,7 +210,7 @@ def _tables(frame: "pd.DataFrame", columns: "pd.DataFrame", form: str) -> dict[s
 # How many can be marked, given how many marked ones a random sample holds ---------------------------------------------
 
 
-def hypergeometric_limit(size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, error: float | NDArray[Any]) -> Counts:
+def hypergeometric_limit(size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, error: float | Array) -> Counts:
     """Return the largest number of marked ones that a uniform random sample does not contradict.
 
     Parameters

@@ -9,9 +9,8 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.lazy import pd
+from demele.core.arrays import Bytes, pd
 from demele.report.document import INK, Cell, Mark, Pill, Strip, Strips, Table
 from demele.report.words import is_missing, is_number, name, title_of, written
 
@@ -172,7 +171,7 @@ def _form(column: "pd.Series[Any]") -> str:
 
 # Images as PNG files in memory, without any other library -------------------------------------------------------------
 
-Pixels = NDArray[np.uint8]
+Pixels = Bytes
 #: Pixels between images, and their grey.
 _GAP, _GREY = 2, 160
 #: How images are made smaller until they fit: bits that are dropped, and pixels of which one is kept.

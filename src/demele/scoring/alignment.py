@@ -6,12 +6,10 @@ from itertools import chain
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import DemeleWarning, NotEnoughData, warn_user
 from demele.core.results import AlignedHalf, Alignment, Chance, Evaluation, Interval, Note, Reading, Score, reading_of
-from demele.core.seeds import rng_for
 from demele.estimation.counts import Binning
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import Run
@@ -53,11 +51,11 @@ class Scatter:
 
     total: Floats
     between: Floats
-    n: NDArray[np.intp]
-    n_values: NDArray[np.intp]
+    n: Rows
+    n_values: Rows
 
     @classmethod
-    def of(cls, codes: Floats, labels: NDArray[np.intp]) -> "Scatter":
+    def of(cls, codes: Floats, labels: Rows) -> "Scatter":
         """Find both from rows.
 
         Parameters
@@ -77,7 +75,7 @@ class Scatter:
         return Scatter(matrix.T @ self.total @ matrix, matrix.T @ self.between @ matrix, self.n, self.n_values)
 
 
-def between_covariance(codes: Floats, labels: NDArray[np.intp]) -> tuple[Floats, int]:
+def between_covariance(codes: Floats, labels: Rows) -> tuple[Floats, int]:
     """Return the covariance of the means of codes at each value of one factor, and how many values there are.
 
     Means of few rows differ by chance alone. What that adds is taken off: S - W (k - 1) / (n - k), with W the
@@ -133,7 +131,7 @@ def readouts(scatter: Scatter) -> tuple[Floats, Floats]:
     return shares[:, -1], directions / np.linalg.norm(directions, axis=0)
 
 
-def told(scatter: Scatter, shares: Floats) -> NDArray[np.intp]:
+def told(scatter: Scatter, shares: Floats) -> Rows:
     """Return the factors that the codes carry information on, at most as many as codes, in their order.
 
     Codes of noise have a largest share of about ((sqrt(k - 1) + sqrt(d))^2 - (k - 1)) / n, as the largest eigenvalue
@@ -212,7 +210,7 @@ def joint_diagonaliser(matrices: Floats, start: Floats) -> Floats:
     return axes
 
 
-def _rounds(n: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _rounds(n: int) -> Iterator[tuple[Rows, Rows]]:
     """Yield all pairs of n axes, in rounds in which no axis is twice, as a tournament is planned."""
     places = list(range(n + n % 2))  # with an odd number, the one that meets the last place rests
     for _ in range(len(places) - 1):
@@ -241,7 +239,7 @@ def whitener(total: Floats) -> Floats:
 # Candidates -----------------------------------------------------------------------------------------------------------
 
 
-def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False) -> tuple[dict[str, Floats], float]:
+def candidates(codes: Floats, labels: Rows, *, whiten: bool = False) -> tuple[dict[str, Floats], float]:
     """Return matrices that may turn codes so that every factor has an axis of its own.
 
     Parameters
@@ -296,7 +294,7 @@ def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False)
     return matrices, float(deviations.max() / max(float(deviations.min()), np.finfo(float).tiny))
 
 
-def _turns(scatter: Scatter, factors: NDArray[np.intp], weighted: Floats | None = None) -> dict[str, Floats]:
+def _turns(scatter: Scatter, factors: Rows, weighted: Floats | None = None) -> dict[str, Floats]:
     """Return the orthogonal matrices, from weighted readouts; of whitened codes, these are those of class means."""
     between = scatter.between[factors]
     traces = np.trace(between, axis1=1, axis2=2)

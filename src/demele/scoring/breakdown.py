@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats, Rows
 from demele.core.columns import Missing
 from demele.core.errors import InputTypeError, quoted
 from demele.core.inputs import read_pair
@@ -99,9 +99,9 @@ class _Scored:
     """One representation in bins: its score, its bounds, and what relabelling needs."""
 
     name: str
-    counts: list[NDArray[np.float64]]
+    counts: list[Floats]
     codes: "BinnedCodes"
-    factors: NDArray[np.intp]
+    factors: Rows
     value: float
 
 
@@ -166,7 +166,7 @@ def breakdown(
 
     rule, of_table = as_binning(bins), CATALOGUE[checked_name(metric, "metric", BOUNDS)].formula
 
-    def formula(table: InformationTable) -> NDArray[np.float64]:
+    def formula(table: InformationTable) -> Floats:
         return np.asarray(of_table(table).value)
 
     if not isinstance(names, Sequence) or len(names) != 2:

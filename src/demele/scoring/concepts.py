@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Flags, Floats, Rows, rng_for
 from demele.core.columns import SparseCodes, read_sparse_codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, check_pair, read_codes, read_factors, refuse_cyclic
@@ -25,7 +24,6 @@ from demele.core.kinds import (
     checked_count,
 )
 from demele.core.results import Chance, Note, Score
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.estimation.concept_probes import (
     Absorbed,
@@ -44,7 +42,7 @@ from demele.estimation.concept_probes import (
 from demele.estimation.information import mean_of_defined
 
 #: Rows, and which of them are members of a class.
-Part = tuple[Rows, NDArray[np.bool_]]
+Part = tuple[Rows, Flags]
 ScoreOn = Literal["unseen", "training"]
 #: Rows on which probes are fitted.
 ProbedRows = Annotated[int, at_least(20)]
@@ -83,7 +81,7 @@ class ConceptRows:
 
     codes: SparseCodes
     factors: Factors
-    training: NDArray[np.bool_]
+    training: Flags
     given: Mapping[str, Any]
 
     def concepts(self, *, of_both: bool) -> list[Concept]:
@@ -377,7 +375,7 @@ def _row(concept: Concept, **more: object) -> dict[str, Any]:
     return {"factor": concept.factor.name, "class": concept.name, **more}
 
 
-def _logits(learnt: Floats, members: NDArray[np.bool_], scored: Floats) -> Floats:
+def _logits(learnt: Floats, members: Flags, scored: Floats) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # classes that one code parts have steep slopes
         return logistic_scores(learnt, members, scored)

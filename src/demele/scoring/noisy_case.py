@@ -6,15 +6,13 @@ from statistics import NormalDist
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Array, Floats, Rows, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.inputs import Factor, read_factor, refuse_cyclic
 from demele.core.kinds import is_number
 from demele.core.labelled import shown
 from demele.core.results import Interval, Note, Score
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.estimation.annotation_errors import audited_transition, counted_transition, signed_table
 from demele.estimation.counts import ColumnBins, JointCounts, PackedRows, bin_rows, column_bins, cut
@@ -39,7 +37,7 @@ _EXPECTED = (
 )
 
 
-def _empty() -> NDArray[Any]:
+def _empty() -> Array:
     return np.empty(0, dtype=np.intp)
 
 
@@ -73,7 +71,7 @@ class NoiseOfFactor:
     position: Rows = field(default_factory=_empty)
     matrix: Floats = field(default_factory=lambda: np.empty((0, 0)))
     rows: Rows = field(default_factory=_empty)
-    values: NDArray[Any] = field(default_factory=_empty)
+    values: Array = field(default_factory=_empty)
     unclear: int = 0
     share: float = float("nan")
 

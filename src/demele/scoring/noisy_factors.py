@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted
 from demele.core.inputs import Factor, Factors
 from demele.core.kinds import checked_name
 from demele.core.results import CorrectedScore, Evaluation, Interval, Note
-from demele.core.seeds import rng_for
 from demele.estimation.annotation_errors import (
     BOUNDS,
     InformationBounds,

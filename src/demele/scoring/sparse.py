@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Rows, pd
 from demele.core.columns import SparseCodes, read_sparse_codes
 from demele.core.errors import (
     InputError,
@@ -17,7 +17,6 @@ from demele.core.errors import (
 )
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
 from demele.core.kinds import FILE, Bins, Count, Kinds, Several, at_least, checked, is_whole
-from demele.core.lazy import pd
 from demele.core.result import Result, plain
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
 from demele.core.score_documents import about_scores, factors_table, glossary, scope_of, score_strips, scores_table
@@ -119,7 +118,7 @@ class SparseEvaluation(Result, ScoresByName):
         return len(self.activity)
 
     @property
-    def dead(self) -> NDArray[np.intp]:
+    def dead(self) -> Rows:
         """Positions of the codes that are zero in every row."""
         return np.flatnonzero(self.activity.to_numpy() == 0)
 

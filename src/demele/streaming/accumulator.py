@@ -9,8 +9,8 @@ from hashlib import blake2b
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array
 from demele.core.errors import (
     DemeleError,
     FormatError,
@@ -55,7 +55,7 @@ CHECKSUM = 16
 _PLAIN_KINDS = "biufUSMm"
 
 
-def written(about: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
+def written(about: Mapping[str, Any], arrays: Sequence[Array]) -> bytes:
     """Return an archive: a header that says what the arrays are, and the arrays behind one another."""
     listed: list[dict[str, Any]] = []
     found: list[bytes] = []
@@ -72,7 +72,7 @@ def written(about: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
     return MAGIC + checksum(body) + body
 
 
-def opened(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+def opened(data: bytes) -> tuple[dict[str, Any], list[Array]]:
     """Return the header of an archive, and its arrays.
 
     Raises
@@ -155,7 +155,7 @@ class Held:
         return next(iter(self.states.values())).n
 
     @property
-    def factor_columns(self) -> tuple[NDArray[Any], ...]:
+    def factor_columns(self) -> tuple[Array, ...]:
         """The factors' columns of some rows kept; none, if there are no rows."""
         if self.sample is None or self.columns is None or not self.sample.parts:
             return ()
@@ -184,11 +184,11 @@ class Held:
         )
 
 
-def packed(held: Held) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+def packed(held: Held) -> tuple[dict[str, Any], list[Array]]:
     """Return where an archive has the arrays of states, and these arrays."""
-    arrays: list[NDArray[Any]] = []
+    arrays: list[Array] = []
 
-    def put(array: NDArray[Any]) -> int:
+    def put(array: Array) -> int:
         arrays.append(array)
         return len(arrays) - 1
 
@@ -206,7 +206,7 @@ def packed(held: Held) -> tuple[dict[str, Any], list[NDArray[Any]]]:
     return {"columns": held.columns, "states": states, "sample": sample}, arrays
 
 
-def unpacked(empty: Held, about: Mapping[str, Any], arrays: Sequence[NDArray[Any]], *, deviations: bool) -> Held:
+def unpacked(empty: Held, about: Mapping[str, Any], arrays: Sequence[Array], *, deviations: bool) -> Held:
     """Return the states that :func:`packed` wrote.
 
     Parameters
@@ -251,9 +251,7 @@ def unpacked(empty: Held, about: Mapping[str, Any], arrays: Sequence[NDArray[Any
     return Held(states, sample, columns)
 
 
-def _sampled_rows(
-    sample: SampleState, place: NDArray[Any], numbers: NDArray[Any], columns: tuple[NDArray[Any], ...]
-) -> SampledRows:
+def _sampled_rows(sample: SampleState, place: Array, numbers: Array, columns: tuple[Array, ...]) -> SampledRows:
     n = numbers.size
     if any(column.shape != (n,) for column in (place, *columns)) or not np.issubdtype(numbers.dtype, np.integer):
         raise FormatError("accumulator", "the rows of this state do not belong together")
@@ -600,7 +598,7 @@ class Accumulator:
         found._held, found._stream = held, found._stream if stream is None else stream
         return found
 
-    def _holding(self, about: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> "Accumulator":
+    def _holding(self, about: Mapping[str, Any], arrays: Sequence[Array]) -> "Accumulator":
         """Return the same accumulator with the rows of an archive instead of its own."""
         return self._with(unpacked(self._without_rows(), about, arrays, deviations=self._deviations))
 

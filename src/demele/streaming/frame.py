@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import pd
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, quoted, shortened
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
 from demele.core.kinds import checked
-from demele.core.lazy import pd
 from demele.core.reading import parsing
 from demele.core.signature import OptionText
 from demele.core.table_columns import as_column, check_same_rows, items_of, split_columns, whole_numbers

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import pd
 from demele.core.errors import IncompatibleState, InputError, NotEnoughData, plural
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor, read_pair
-from demele.core.lazy import pd
 from demele.core.results import Note, Score
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_rows, split_columns

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Rows
 from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, quoted, warn_user
 from demele.core.inputs import given_kinds
 from demele.core.uncertainty import Note, Severity
@@ -189,7 +189,7 @@ class Counted(AllRows):
         return self._findings[rule]
 
 
-def _reached(counts: JointCounts) -> NDArray[np.intp]:
+def _reached(counts: JointCounts) -> Rows:
     """Count the bins of each code from the first to the last that holds rows."""
     held = np.any([table.sum(axis=-1) > 0 for table in counts.tables], axis=0)
     return np.asarray(held.shape[1] - held.argmax(axis=1) - held[:, ::-1].argmax(axis=1), dtype=np.intp)

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Floats
+from demele.core.arrays import Array, Counts, Flags, Floats
 from demele.core.errors import FormatError, IncompatibleState
 from demele.estimation.cells import CellMoments, CellSums, standardised
 from demele.estimation.counts import BinnedRows, Binning, JointCounts, PackedRows, cut, factor_bins
@@ -26,7 +26,7 @@ from demele.estimation.irs import CellExtremes, summarise_extremes
 from demele.estimation.linear_recovery import CodeMoments, CrossProducts
 from demele.streaming.frame import BinEdges, Binned, Rows
 
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, Array]
 #: Deviations of a code, as a share of its largest value in the unit of the frame, that are rounding of its means.
 ROUNDING = 1e-14
 #: Arrays of states that hold numbers of rows, or sums of squares.
@@ -47,7 +47,7 @@ class Scale:
         half = high / 2 - low / 2
         return cls(low / 2 + high / 2, np.where(half > 0, np.frexp(half)[1], 0).astype(np.intp))
 
-    def scaled(self, values: NDArray[Any]) -> Floats:
+    def scaled(self, values: Array) -> Floats:
         """Return values, (n, n_columns), in this unit."""
         # scaled before they are subtracted: the difference of values near the largest floats would overflow
         found: Floats = np.ldexp(np.asarray(values, dtype=np.float64), -self.exponent)
@@ -64,13 +64,13 @@ def centred_columns(values: Floats) -> tuple[Floats, Floats, Floats]:
     return mean + rest, centred, np.einsum("ij,ij->j", centred, centred)
 
 
-def shares(mine: NDArray[Any], theirs: NDArray[Any]) -> tuple[Floats, Floats]:
+def shares(mine: Array, theirs: Array) -> tuple[Floats, Floats]:
     """Return the second's share of the rows, and the number that a squared difference of means counts for."""
     share = np.divide(theirs, mine + theirs, out=np.zeros(np.shape(mine)), where=theirs > 0)
     return share, mine * share
 
 
-def _means(mine: Arrays, theirs: Arrays, number: str, prefix: str = "") -> dict[str, NDArray[Any]]:
+def _means(mine: Arrays, theirs: Arrays, number: str, prefix: str = "") -> dict[str, Array]:
     """Return means of the rows of both, and their squares about them."""
     mean, square = f"{prefix}mean", f"{prefix}square"
     share, both = shares(mine[number], theirs[number])
@@ -176,7 +176,7 @@ class Sums(ABC):
     def _of_rows(self, rows: Rows) -> Arrays:
         """Return the sums of a batch alone."""
 
-    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+    def _added(self, theirs: Arrays) -> dict[str, Array]:
         """Return numbers and extremes of the rows of both."""
         found = {}
         for name, own in self.arrays.items():
@@ -188,7 +188,7 @@ class Sums(ABC):
                 found[name] = own + theirs[name]
         return found
 
-    def _labels(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    def _labels(self, rows: Rows) -> tuple[NDArray[np.intp], Array]:
         """Return levels (n, n_factors), -1 where not annotated, and how many values were moved into the ranges."""
         labels = np.empty((rows.n, len(self.bins.factors)), dtype=np.intp, order="F")
         clipped = 0
@@ -201,7 +201,7 @@ class Sums(ABC):
         return labels, np.array(clipped, dtype=np.int64)
 
 
-def _no_rows(d: int) -> dict[str, NDArray[Any]]:
+def _no_rows(d: int) -> dict[str, Array]:
     """Return the number and the extremes of no rows of d columns."""
     return {"n": np.array(0, dtype=np.int64), "low": np.full(d, np.inf), "high": np.full(d, -np.inf)}
 
@@ -286,7 +286,7 @@ class MomentState(Sums):
             part["cross"][:, index] = of_codes.T @ of_factor[:, 0]
         return part
 
-    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+    def _added(self, theirs: Arrays) -> dict[str, Array]:
         mine = self.arrays
         _, both = shares(mine["count"], theirs["count"])
         moved, factor_moved = (theirs[name] - mine[name] for name in ("code_mean", "factor_mean"))
@@ -393,7 +393,7 @@ class ProductState(Sums):
             "product": centred.T @ centred,
         }
 
-    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+    def _added(self, theirs: Arrays) -> dict[str, Array]:
         found, mine = super()._added(theirs), self.arrays
         share, both = shares(mine["n"], theirs["n"])
         step = theirs["mean"] - mine["mean"]
@@ -469,7 +469,7 @@ class ExtremeState(Sums):
         cells = summarise_extremes(scaled, labels, self.bins.n_levels, reference=np.zeros(len(mean)))
         return {**_arrays_of(cells), "clipped": clipped, "mean": mean, "square": square}
 
-    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+    def _added(self, theirs: Arrays) -> dict[str, Array]:
         return super()._added(theirs) | _means(self.arrays, theirs, "n")
 
     def of_varying(self, factors: Sequence[int] | None = None) -> CellExtremes:
@@ -491,7 +491,7 @@ class ExtremeState(Sums):
         _check(max(count.sum() for count in self._counts(arrays)) <= arrays["n"])
 
 
-def _arrays_of(cells: CellExtremes) -> dict[str, NDArray[Any]]:
+def _arrays_of(cells: CellExtremes) -> dict[str, Array]:
     own = {name: getattr(cells, name) for name in ("count", "total", "low", "high")}
     of_codes = {f"code_{name}": getattr(cells.moments, name) for name in ("total", "squares", "low", "high")}
     return {"n": np.array(cells.moments.n, dtype=np.int64), **own, **of_codes}
@@ -532,7 +532,7 @@ class CellState(Sums):
         pairs = enumerate(zip(self.arrays["levels"], self._known(), strict=True))
         return [index for index, (line, known) in pairs if len(np.unique(line[known])) > 1]
 
-    def _known(self) -> NDArray[np.bool_]:
+    def _known(self) -> Flags:
         """Return which cells, (n_factors, n_cells), are of rows that are annotated."""
         return np.asarray(self.arrays["levels"] < np.array(self.bins.n_levels)[:, None])
 
@@ -549,7 +549,7 @@ class CellState(Sums):
         ends = {"low": scaled.min(axis=0), "high": scaled.max(axis=0)}
         return {"n": n, "clipped": clipped, **ends, **_arrays_of_cells(cells)}
 
-    def _added(self, theirs: Arrays) -> dict[str, NDArray[Any]]:
+    def _added(self, theirs: Arrays) -> dict[str, Array]:
         mine = {name: one for name, one in self.arrays.items() if name in ("n", "clipped", "low", "high")}
         ends = super(CellState, replace(self, arrays=mine))._added(theirs)
         return ends | _arrays_of_cells(self._cells(self.arrays).merge(self._cells(theirs)))
@@ -586,7 +586,7 @@ class CellState(Sums):
         _check(count.sum() == arrays["n"] and np.unique(levels, axis=1).shape[1] == count.size)
 
 
-def _arrays_of_cells(cells: CellMoments) -> dict[str, NDArray[Any]]:
+def _arrays_of_cells(cells: CellMoments) -> dict[str, Array]:
     return {name: getattr(cells, name) for name in ("levels", "count", "mean", "square")}
 
 
@@ -608,7 +608,7 @@ class CountState(Sums):
         How many these are.
     """
 
-    waiting: tuple[tuple[NDArray[Any], NDArray[Any]], ...] = ()
+    waiting: tuple[tuple[Array, Array], ...] = ()
     n_waiting: int = 0
 
     @classmethod
@@ -667,7 +667,7 @@ class CountState(Sums):
         numbers = {name: np.array(one, dtype=np.int64) for name, one in (("n", rows.n), ("clipped", rows.clipped))}
         return {**numbers, **self._tables(*self.bins.cut(rows))}
 
-    def _tables(self, codes: NDArray[Any], factors: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    def _tables(self, codes: Array, factors: Array) -> dict[str, Array]:
         """Count rows by their bins, (n_codes, n) and (n_factors, n)."""
         sizes = np.array(self.bins.n_levels, dtype=np.intp)
         annotated = np.count_nonzero(factors < sizes[:, None], axis=1)
@@ -682,7 +682,7 @@ class CountState(Sums):
         _check(np.array_equal(sums, arrays["annotated"]) and (arrays["annotated"] <= arrays["n"]).all())
 
 
-def _side_by_side(parts: tuple[tuple[NDArray[Any], NDArray[Any]], ...]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _side_by_side(parts: tuple[tuple[Array, Array], ...]) -> tuple[Array, Array]:
     """Return bins of codes and of factors of several batches as those of one."""
     return np.concatenate([part[0] for part in parts], axis=1), np.concatenate([part[1] for part in parts], axis=1)
 

@@ -9,12 +9,11 @@ from typing import Any
 from zipfile import is_zipfile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.array_files import members_of, opened_archive, read_member
+from demele.core.arrays import Array, Bytes, Floats, Rows, pd
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_factors
-from demele.core.lazy import pd
 from demele.core.reading import check_unpacked, regular_file
 from demele.core.uncertainty import Note
 from demele.data.array_images import ArrayImages, columns_of, factor_table
@@ -44,8 +43,8 @@ class CodesFile:
 
     sample: Sample
     images: ImageSet | None
-    reconstructions: NDArray[np.uint8] | None
-    traversals: NDArray[np.uint8] | None
+    reconstructions: Bytes | None
+    traversals: Bytes | None
     notes: tuple[Note, ...] = ()
 
 
@@ -111,7 +110,7 @@ def read_codes_file(path: Path) -> CodesFile:
     )
 
 
-def _columns(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:
+def _columns(path: Path, arrays: Mapping[str, Array], name: str) -> Floats:
     held = arrays[name]
     held = held[:, None] if held.ndim == 1 else held
     if held.ndim != 2 or held.dtype.kind not in "iuf" or not held.size:
@@ -119,9 +118,7 @@ def _columns(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArr
     return held.astype(np.float64)
 
 
-def _pictures(
-    path: Path, arrays: Mapping[str, NDArray[Any]], name: str, first: tuple[int, ...]
-) -> NDArray[np.uint8] | None:
+def _pictures(path: Path, arrays: Mapping[str, Array], name: str, first: tuple[int, ...]) -> Bytes | None:
     """Return pictures as bytes with channels, one set per row or code."""
     if name not in arrays:
         return None
@@ -239,7 +236,7 @@ def _known(factors: pd.DataFrame) -> pd.DataFrame | None:
     return factors if factors.shape[1] else None
 
 
-def _contradictions(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.intp]:
+def _contradictions(one: Array, other: Array) -> Rows:
     """Return the rows in which two columns of a factor differ.
 
     Missing annotations contradict nothing, positions do not contradict the values that they are of, nor texts numbers.

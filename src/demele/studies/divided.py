@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, Counts, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import FILE, CountOrNone, Kind, at_least, checked, checked_share, suggestion
 from demele.core.labelled import read_labels
-from demele.core.seeds import rng_for
 from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images
@@ -23,7 +22,7 @@ from demele.labels.made.noise import add_uniform_noise
 if TYPE_CHECKING:
     from demele.models.fabric.model import Fabric
 
-Classes = NDArray[np.int64]
+Classes = Counts
 NoiseKind = Literal["none", "uniform", "visibility", "resubstitution"]
 
 
@@ -80,7 +79,7 @@ class Part(NamedTuple):
     labels: Classes
     true: Classes
 
-    def rows(self, rows: NDArray[Any]) -> Part:
+    def rows(self, rows: Array) -> Part:
         """Return some of them."""
         return Part(self.images.subset(rows), self.labels[rows], self.true[rows])
 

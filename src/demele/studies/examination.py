@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, Bytes, Counts, Floats, pd, rng_for
 from demele.core.errors import InputError, quoted
-from demele.core.lazy import pd
 from demele.core.result import Result, notices
 from demele.core.results import Evaluation, Note
 from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
-from demele.core.seeds import rng_for
 from demele.core.verdict import RepresentationVerdict, verdict_methods, verdict_sentences, verdict_strips, verdict_table
 from demele.models.encode import Call, as_array, telling_of_shapes
 from demele.models.specs import history_lines, settings_table
@@ -256,10 +253,10 @@ class Traversals:
         Mean difference of neighbouring pictures over pixels, steps and anchors; black to white is 1.
     """
 
-    images: NDArray[np.uint8] = field(metadata={"json": False})
-    values: NDArray[np.float64] | None
-    anchors: NDArray[np.int64] | None
-    change: NDArray[np.float64]
+    images: Bytes = field(metadata={"json": False})
+    values: Floats | None
+    anchors: Counts | None
+    change: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -281,11 +278,11 @@ class Reconstructions:
         Images that were reconstructed to find the worst.
     """
 
-    rows: NDArray[np.int64]
+    rows: Counts
     n_random: int
-    originals: NDArray[np.uint8] = field(metadata={"json": False})
-    made: NDArray[np.uint8] = field(metadata={"json": False})
-    errors: NDArray[np.float64]
+    originals: Bytes = field(metadata={"json": False})
+    made: Bytes = field(metadata={"json": False})
+    errors: Floats
     mean_error: float
     mean_image_error: float
     tried: int
@@ -315,11 +312,11 @@ class Sweep:
 
     factor: str
     values: tuple[str, ...]
-    mean: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    mean: Floats
+    low: Floats
+    high: Floats
     shown: tuple[int, ...]
-    images: NDArray[np.uint8] = field(metadata={"json": False})
+    images: Bytes = field(metadata={"json": False})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -368,7 +365,7 @@ class Examination(Result):
     verdict: RepresentationVerdict | None
     traversals: Traversals | None
     reconstructions: Reconstructions | None
-    samples: NDArray[np.uint8] | None = field(metadata={"json": False})
+    samples: Bytes | None = field(metadata={"json": False})
     sweeps: tuple[Sweep, ...]
     notes: tuple[Note, ...]
     history: pd.DataFrame | None
@@ -398,7 +395,7 @@ class Examination(Result):
 # What a decoder makes of codes ----------------------------------------------------------------------------------------
 
 #: Takes codes (k, n_codes), returns bytes (k, height, width, channels).
-Decoder = Callable[[NDArray[np.float64]], NDArray[np.uint8]]
+Decoder = Callable[[Floats], Bytes]
 
 STEPS = 9
 #: Quantiles of a code's own means between which it is moved.
@@ -418,10 +415,10 @@ def decoded_images(
     shape: tuple[int, int, int] | None,
     decoded: str,
     value_range: tuple[float, float],
-    codes: NDArray[np.float64],
+    codes: Floats,
     *,
     outside: float = OUTSIDE,
-) -> NDArray[np.uint8]:
+) -> Bytes:
     """Return what a user's decoder makes of codes, as bytes.
 
     Parameters
@@ -450,7 +447,7 @@ def decoded_images(
     return _bytes(_channels_last(np.concatenate(found), shape), decoded, value_range, outside)
 
 
-def _channels_last(given: NDArray[Any], shape: tuple[int, int, int] | None) -> NDArray[Any]:
+def _channels_last(given: Array, shape: tuple[int, int, int] | None) -> Array:
     """Return decoded images with channels last, for any axis of the channels.
 
     Raises
@@ -468,7 +465,7 @@ def _channels_last(given: NDArray[Any], shape: tuple[int, int, int] | None) -> N
     raise InputError("decode", f"expected {expected}, channels first or last, got {' x '.join(map(str, own))}")
 
 
-def _bytes(given: NDArray[Any], decoded: str, value_range: tuple[float, float], outside: float) -> NDArray[np.uint8]:
+def _bytes(given: Array, decoded: str, value_range: tuple[float, float], outside: float) -> Bytes:
     """Return pixels as bytes, 0 for black.
 
     Raises
@@ -495,7 +492,7 @@ def _bytes(given: NDArray[Any], decoded: str, value_range: tuple[float, float], 
     return np.rint(np.clip(values, 0, 1) * 255).astype(np.uint8)
 
 
-def traversals(decoder: Decoder, codes: NDArray[np.float64], *, seed: int) -> Traversals:
+def traversals(decoder: Decoder, codes: Floats, *, seed: int) -> Traversals:
     """Return what the decoder makes of each code moved through its own range, others held at those of some images."""
     rng = rng_for(seed, "anchors of traversals", len(codes))
     anchors = np.sort(rng.choice(len(codes), min(ANCHORS, len(codes)), replace=False))
@@ -510,7 +507,7 @@ def traversals(decoder: Decoder, codes: NDArray[np.float64], *, seed: int) -> Tr
     return Traversals(images=images, values=values, anchors=anchors, change=change(images))
 
 
-def change(images: NDArray[np.uint8]) -> NDArray[np.float64]:
+def change(images: Bytes) -> Floats:
     """Return by code how much neighbouring pictures of traversals differ; black to white is 1.
 
     Examples
@@ -526,7 +523,7 @@ def change(images: NDArray[np.uint8]) -> NDArray[np.float64]:
     return np.asarray(np.abs(steps).mean(axis=(0, 2, 3, 4, 5)).astype(np.float64) / 255)
 
 
-def compared(rows: NDArray[np.int64], originals: NDArray[np.uint8], made: NDArray[np.uint8]) -> Reconstructions:
+def compared(rows: Counts, originals: Bytes, made: Bytes) -> Reconstructions:
     """Return errors of reconstructions, the first ones and the worst.
 
     Parameters

@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, Bytes, Counts, Flags, Floats, pd, rng_for
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.given_data import Codes, Factors
 from demele.core.inputs import Missing, read_pair
 from demele.core.kinds import Seed, at_least, checked, checked_count, checked_name, checked_seed
-from demele.core.lazy import pd
 from demele.core.reading import path_of
 from demele.core.results import Evaluation, Note
-from demele.core.seeds import rng_for
 from demele.core.table_columns import items_of
 from demele.core.verdict import FactorVerdict, RepresentationVerdict
 from demele.core.version import __version__
@@ -72,7 +70,7 @@ _WORSE = 0.05
 @checked
 def examine(
     sample: Sample | str | Path,
-    images: ImageSet | NDArray[Any] | None = None,
+    images: ImageSet | Array | None = None,
     *,
     decode: Any = None,
     model: VAE | None = None,
@@ -322,7 +320,7 @@ def _decoded(
     decoded: str,
     value_range: tuple[float, float],
     seed: int,
-) -> tuple[Traversals | None, Reconstructions | None, NDArray[np.uint8] | None]:
+) -> tuple[Traversals | None, Reconstructions | None, Bytes | None]:
     """Return traversals and reconstructions, by the decoder or as a file holds them, and samples from the prior."""
     codes = held.sample.codes.to_numpy(np.float64)
     moved, made, samples = None, None, None
@@ -352,7 +350,7 @@ def _check_size(images: ImageSet | None, shape: tuple[int, ...], what: str) -> N
         raise InputError("images", f"images and {what} are of different shapes: {sizes}")
 
 
-def _drawn(n: int, most: int, seed: int) -> NDArray[np.int64]:
+def _drawn(n: int, most: int, seed: int) -> Counts:
     """Return all rows, or some drawn at random, in their order."""
     if n <= most:
         return np.arange(n)
@@ -487,7 +485,7 @@ def code_facts(codes: pd.DataFrame, std: pd.DataFrame | None, shares: pd.DataFra
     return pd.DataFrame(columns, index=pd.Index(codes.columns, name="code"))
 
 
-def divergences(mean: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[np.float64]:
+def divergences(mean: Floats, std: Floats) -> Floats:
     r"""Return the mean divergence of each code from the standard normal, in nats.
 
     .. math:: K_j = \mathrm{mean}_n\, (\mu_{nj}^2 + \sigma_{nj}^2 - 1 - \log \sigma_{nj}^2) / 2
@@ -500,7 +498,7 @@ def divergences(mean: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[
     [0.5, 2.318147]
     """
     with np.errstate(divide="ignore"):
-        found: NDArray[np.float64] = ((mean**2 + std**2 - 1) / 2 - np.log(std)).mean(axis=0)
+        found: Floats = ((mean**2 + std**2 - 1) / 2 - np.log(std)).mean(axis=0)
     return found
 
 
@@ -508,7 +506,7 @@ def verdict_on(
     codes: pd.DataFrame,
     factors: pd.DataFrame,
     *,
-    active: NDArray[np.bool_] | None = None,
+    active: Flags | None = None,
     kinds: object = None,
     seed: int = 0,
 ) -> RepresentationVerdict:
@@ -571,7 +569,7 @@ SWEPT = 9
 RANGE = 0.05, 0.95
 
 
-def sweeps(codes: NDArray[np.float64], images: ImageSet, *, seed: int) -> tuple[Sweep, ...]:
+def sweeps(codes: Floats, images: ImageSet, *, seed: int) -> tuple[Sweep, ...]:
     """Return one sweep per factor; none unless the set is a complete grid.
 
     Parameters
@@ -607,9 +605,7 @@ def sweeps(codes: NDArray[np.float64], images: ImageSet, *, seed: int) -> tuple[
     return tuple(found)
 
 
-def responses(
-    codes: NDArray[np.float64], positions: NDArray[np.int64], n_values: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def responses(codes: Floats, positions: Counts, n_values: int) -> tuple[Floats, Floats, Floats]:
     """Return mean, 5 % and 95 % quantile of each code at each value of a factor, of shape (n_values, n_codes).
 
     Examples

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.agreement_result import published_agreement
+from demele.core.arrays import Counts, pd, rng_for
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted
 from demele.core.given_data import Codes
 from demele.core.kinds import (
@@ -27,10 +27,8 @@ from demele.core.kinds import (
     checked_share,
     checked_size,
 )
-from demele.core.lazy import pd
 from demele.core.result import TableResult, plain
 from demele.core.results import Evaluation
-from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.data.images import ImageSet
@@ -96,7 +94,7 @@ class StudyPlan(GridPlan[Study]):
     images: ImageSet
     preset: str
     steps: tuple[int, ...]
-    rows: NDArray[np.int64]
+    rows: Counts
     metrics: tuple[str, ...]
     kinds: tuple[str, ...]
     protocol: str

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from demele.core.arrays import pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Level, Seed, checked, checked_count
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.table_columns import items_of
 from demele.core.uncertainty import Interval
 from demele.labels.joined.agreement_coefficients import annotator_agreement

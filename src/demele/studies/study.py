@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from demele.bench.agreement_result import LEAST_FOR_INTERVALS, Agreement, title_of_metric
 from demele.bench.rank_agreement import agreement
+from demele.core.arrays import pd
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, failing
 from demele.core.kinds import checked_count, checked_name
-from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape, parsing, read_whole
 from demele.core.result import Result, plain

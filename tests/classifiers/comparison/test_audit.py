@@ -13,9 +13,9 @@ from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.worst_case import worst_case
 from demele.classifiers.question import Question, as_value
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
-from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, CodedAudit, draw_audit
 from tests.refusals import refuses
 from tests.tolerances import SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most

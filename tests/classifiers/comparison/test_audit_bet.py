@@ -12,8 +12,8 @@ from demele.classifiers.betting import FRACTIONS
 from demele.classifiers.comparison.audit import by_audit, product_bet
 from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.comparison.methods import Audited
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError
-from demele.core.seeds import rng_for
 from demele.noise.audit import Audit, draw_audit
 from tests.classifiers.comparison.cases import mirror
 from tests.refusals import refuses

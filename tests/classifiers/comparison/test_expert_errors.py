@@ -10,8 +10,8 @@ import pytest
 from benchmarks.expert_error import CELLS, question
 from demele.classifiers import Audited, Sequential, SequentialComparison, assess, compare
 from demele.classifiers.question import allowed_rows
+from demele.core.arrays import rng_for
 from demele.core.errors import DemeleError
-from demele.core.seeds import rng_for
 from demele.labels import Audit, disagreement, draw_audit
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact

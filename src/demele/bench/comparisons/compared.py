@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.comparisons.contenders import (
     REFERENCES,
@@ -22,7 +21,7 @@ from demele.bench.comparisons.contenders import (
     reference_choice,
 )
 from demele.bench.comparisons.result import MethodComparison, NoiseRate, tallied
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Floats
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
 from demele.core.kinds import (
     Classes,
@@ -85,7 +84,7 @@ def _measures(word: str) -> list[str | tuple[str, str]]:
 
 
 #: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
-NoiseMaker = Callable[[NDArray[Any], float, int], object]
+NoiseMaker = Callable[[Array, float, int], object]
 Methods = Annotated[object, Kind("A,B(x=1)", outside_parentheses)]
 Measures = Annotated[str | Sequence[str | tuple[str, object]], Kind("M,M:CLASS", _measures)]
 Rates = Annotated[Sequence[float], Kind("X,X", lambda word: list(map(number, names_in(word))), check=checked_rates)]

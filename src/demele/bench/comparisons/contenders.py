@@ -8,11 +8,10 @@ from functools import cached_property, partial
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.question import Question
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Array, Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import Fraction, Share, at_least, between, checked_name, kind_of
 from demele.core.labelled import Indices, Labelled
@@ -76,7 +75,7 @@ class Setting:
     seed: int
 
     @cached_property
-    def pairs(self) -> NDArray[np.intp]:
+    def pairs(self) -> Rows:
         """All ordered pairs (baseline, candidate), shape (n_pairs, 2): the square of models without its diagonal."""
         return np.argwhere(~np.eye(len(self.data.names), dtype=np.bool_))
 
@@ -163,8 +162,8 @@ class Known:
     of: int | str | None
     level: float
     seed: int
-    predictions: NDArray[Any]
-    expert: Callable[[Any], NDArray[Any]]
+    predictions: Array
+    expert: Callable[[Any], Array]
 
 
 def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequence[str]) -> Contender:
@@ -223,7 +222,7 @@ def _of_every_pair(function: Callable[..., Any], name: str, wants_known: bool, s
         array.setflags(write=False)  # a method that writes into its input would spoil the next pair's
     place, seen = 0, set[tuple[int, int]]()
 
-    def expert(rows: Any) -> NDArray[Any]:
+    def expert(rows: Any) -> Array:
         chosen = np.arange(truth.size)[np.atleast_1d(np.asarray(rows))]
         seen.update((place, row) for row in chosen.tolist())
         return np.asarray(truth[chosen])

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.bench.comparisons.compared import (
     NOISE_RATES,
@@ -24,14 +23,12 @@ from demele.bench.comparisons.compared import (
 from demele.bench.comparisons.contenders import Reference, chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.classifiers.measures.bias import indicator_counts
-from demele.core.arrays import Floats, Integers
+from demele.core.arrays import Array, Floats, Integers, Rows, pd, rng_for
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.kinds import Confidence, Count, Data, Seed, Several, StorePath, checked, checked_pair
 from demele.core.labelled import Indices, Labelled, read_labels, vocabulary
-from demele.core.lazy import pd
 from demele.core.proportions import proportion
-from demele.core.seeds import rng_for
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import check_same_order
 from demele.core.uncertainty import Note
@@ -135,7 +132,7 @@ def candidate_classifier(
     return f"{family} {index}: {eyes.described(handicap)}{learned}", predictions
 
 
-def indicators(predictions: NDArray[Any], labels: NDArray[Any], true_labels: NDArray[Any], k: int) -> Floats:
+def indicators(predictions: Array, labels: Array, true_labels: Array, k: int) -> Floats:
     """Return how each classifier meets the noise: F_c, F_n and F_r of each class.
 
     Parameters
@@ -167,7 +164,7 @@ def indicators(predictions: NDArray[Any], labels: NDArray[Any], true_labels: NDA
     return np.stack([proportion(*indicator_counts(row, labels, true_labels, k)).ravel() for row in predictions])
 
 
-def select_varied(table: Floats, n: int, *, seed: int = 0, threshold: float = NEAR) -> NDArray[np.intp]:
+def select_varied(table: Floats, n: int, *, seed: int = 0, threshold: float = NEAR) -> Rows:
     """Choose classifiers whose indicators are spread wide and evenly.
 
     Parameters
@@ -222,7 +219,7 @@ def select_varied(table: Floats, n: int, *, seed: int = 0, threshold: float = NE
     return kept[chosen]
 
 
-def apart(table: Floats, threshold: float = NEAR) -> NDArray[np.intp]:
+def apart(table: Floats, threshold: float = NEAR) -> Rows:
     """Return the candidates that are not near an earlier one of those returned."""
     kept: list[int] = []
     known = ~np.isnan(table)
@@ -471,7 +468,7 @@ def noise_experiment(
         return replace(result, notes=(*notes, *result.notes), details=details, indicators=found[places])
 
 
-def _read(features: object, y: object) -> tuple[str, Floats, NDArray[Any]]:
+def _read(features: object, y: object) -> tuple[str, Floats, Array]:
     """Return the name of the data, the features and the true classes."""
     if (features is None) != (y is None):
         missing, given = ("features", "y") if features is None else ("y", "features")

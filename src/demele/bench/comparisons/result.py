@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.comparisons.contenders import REFERENCES, Decided
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Flags, Floats, pd
 from demele.core.errors import UnknownNameError
 from demele.core.kinds import checked_name
 from demele.core.labelled import shown
-from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Mark, Section, Strip, Strips, Table

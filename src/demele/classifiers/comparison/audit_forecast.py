@@ -15,7 +15,7 @@ from demele.classifiers.measures.audit_interval import AuditInference
 from demele.classifiers.question import Question
 from demele.classifiers.results import Measure, measure_of
 from demele.classifiers.row_groups import group_notes, read_groups
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import (
     Classes,
@@ -32,7 +32,6 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import Indices, Labelled, read_labelled, read_models
 from demele.core.result import Result, about
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of
 from demele.core.uncertainty import Note

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.classifiers.comparison.decision import (
     AskedPairs,
@@ -34,11 +33,10 @@ from demele.classifiers.question import (
 from demele.classifiers.results import MOST_MODELS, Estimate, Measure, implied, rank_ranges, tiers
 from demele.classifiers.row_groups import read_groups, refuse_whole_groups
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
-from demele.core.arrays import Rows
+from demele.core.arrays import Array, Rows, pd
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name
 from demele.core.labelled import Labelled, read_labelled, read_models, shown
-from demele.core.lazy import pd
 from demele.core.proportions import holm
 from demele.core.result import Result, plain
 from demele.core.signature import Signature
@@ -416,7 +414,7 @@ class Ranking(Result):
     document = ranking_document
 
 
-def square(values: NDArray[Any], m: int) -> NDArray[Any]:
+def square(values: Array, m: int) -> Array:
     """Per-pair values as a square (baseline, candidate), with zeros on its diagonal."""
     square = np.zeros((m, m), dtype=values.dtype)
     square[~np.eye(m, dtype=np.bool_)] = values

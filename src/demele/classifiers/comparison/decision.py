@@ -21,8 +21,7 @@ from demele.classifiers.question import Outcomes, Question, allowed_rows, as_val
 from demele.classifiers.results import Estimate, Verdict
 from demele.classifiers.row_groups import Groups, group_notes, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_effects, table_value
-from demele.core.arrays import Counts, Flags, Floats
-from demele.core.lazy import pd
+from demele.core.arrays import Counts, Flags, Floats, pd
 from demele.core.proportions import score_interval
 from demele.core.result import Result, plain
 from demele.core.signature import Signature

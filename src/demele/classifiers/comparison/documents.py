@@ -18,8 +18,8 @@ from demele.classifiers.results import (
     rests_on,
     true_labels_title,
 )
+from demele.core.arrays import pd
 from demele.core.labelled import ALL_CORRECT
-from demele.core.lazy import pd
 from demele.core.result import about
 from demele.report.document import (
     NOTHING,

@@ -28,13 +28,11 @@ from demele.classifiers.question import (
 )
 from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, read_scores, stacked
-from demele.core.arrays import Flags, Rows
+from demele.core.arrays import Flags, Rows, pd, rng_for
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked
 from demele.core.labelled import read_labelled, read_labels
-from demele.core.lazy import pd
 from demele.core.result import Result
-from demele.core.seeds import rng_for
 from demele.core.table_columns import number_column
 from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, read_rows

@@ -20,10 +20,9 @@ from demele.classifiers.question import (
     expert_words,
     with_expert_errors,
 )
-from demele.core.arrays import Counts, Flags, Floats, Rows
+from demele.core.arrays import Counts, Flags, Floats, Rows, rng_for
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
-from demele.core.seeds import rng_for
 from demele.core.uncertainty import Note
 from demele.noise.budget import noise_budget
 

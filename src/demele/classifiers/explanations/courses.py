@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.classifiers.measures.bias import correct_bounds, worst_case_interval
 from demele.classifiers.measures.confusion import confusion_counts
 from demele.classifiers.results import Estimate
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Counts, Floats, rng_for
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.proportions import score_interval
-from demele.core.seeds import rng_for
 from demele.core.uncertainty import Interval
 from demele.noise.budget import NoiseBudget
 
-Images = NDArray[Any]
-Places = NDArray[np.int64]
+Images = Array
+Places = Counts
 
 #: In which order regions are destroyed, as the map sees them.
 Order = Literal["most", "random", "least"]
@@ -203,7 +201,7 @@ class Classifier:
         self,
         predict: Callable[[Images], Any],
         images: Images,
-        labels: NDArray[Any] | None,
+        labels: Array | None,
         words: Vocabulary | None,
         batch: int,
         *,
@@ -237,7 +235,7 @@ class Classifier:
         """Say what it says of images."""
         return self._read(self._called(images))
 
-    def _read(self, given: NDArray[Any]) -> Answers:
+    def _read(self, given: Array) -> Answers:
         if given.ndim == 1:
             read = read_labels(given, "predict")
             if not self._closed:
@@ -246,7 +244,7 @@ class Classifier:
             return Answers(self.words.encode(read, "predict"), None)
         return Answers(given.argmax(axis=1).astype(np.int32), given)
 
-    def _called(self, images: Images) -> NDArray[Any]:
+    def _called(self, images: Images) -> Array:
         """Ask batch by batch; what is asked gets arrays of its own."""
         parts = [images[start : start + self._batch] for start in range(0, len(images), self._batch)]
         found = [_checked(self._predict(part.copy()), len(part)) for part in parts]
@@ -257,7 +255,7 @@ class Classifier:
         return np.concatenate(found)
 
 
-def _checked(given: Any, n: int) -> NDArray[Any]:
+def _checked(given: Any, n: int) -> Array:
     """Return what came for n images as numbers of shape (n, n_classes), or classes of shape (n,)."""
     found = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
     if found.ndim not in (1, 2) or len(found) != n:
@@ -276,7 +274,7 @@ def _checked(given: Any, n: int) -> NDArray[Any]:
     return outputs
 
 
-def refuse_infinite(values: NDArray[Any], argument: str, what: str) -> None:
+def refuse_infinite(values: Array, argument: str, what: str) -> None:
     """Refuse rows of an array that hold values that are not finite."""
     wrong = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
     if wrong.size:

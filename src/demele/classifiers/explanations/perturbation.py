@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from demele.classifiers.explanations.courses import (
     FILLINGS,
@@ -29,7 +29,7 @@ from demele.classifiers.explanations.courses import (
 )
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Bytes, Floats, pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import (
     Confidence,
@@ -45,7 +45,6 @@ from demele.core.kinds import (
     suggestion,
 )
 from demele.core.labelled import ALL_CORRECT, read_labels, vocabulary
-from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
@@ -167,7 +166,7 @@ def _worst(result: "PerturbationTest") -> Section:
     """Show the images whose map does worst: image, map, and what is left without its important regions."""
     low, high = result.ends
 
-    def in_colours(image: NDArray[Any]) -> NDArray[np.uint8]:
+    def in_colours(image: Array) -> Bytes:
         """Return an image as bytes in three channels; of two or more than three, their mean."""
         values = image if image.shape[2] == 3 else image.mean(axis=2, keepdims=True, dtype=np.float64)
         scaled = np.rint((255 * (values - low) / ((high - low) or 1.0)).clip(0, 255))
@@ -196,7 +195,7 @@ def _worst(result: "PerturbationTest") -> Section:
     return Section("Data", [says, Choice("Map", panels), smaller])
 
 
-def importance_picture(importance: NDArray[Any]) -> NDArray[np.uint8]:
+def importance_picture(importance: Array) -> Bytes:
     """Paint a map: the strongest pixel of either sign in full colour, 0 in white.
 
     Examples
@@ -208,7 +207,7 @@ def importance_picture(importance: NDArray[Any]) -> NDArray[np.uint8]:
     share = values / (np.abs(values).max() or 1.0)
     colour = np.where(share[..., None] > 0, _FOR, _AGAINST)
     weight = np.abs(share)[..., None]
-    painted: NDArray[np.uint8] = np.rint(_NOTHING + weight * (colour - np.asarray(_NOTHING))).astype(np.uint8)
+    painted: Bytes = np.rint(_NOTHING + weight * (colour - np.asarray(_NOTHING))).astype(np.uint8)
     return painted
 
 
@@ -232,9 +231,9 @@ class WorstCase:
     """
 
     row: int
-    image: NDArray[Any] = field(metadata={"json": False})
+    image: Array = field(metadata={"json": False})
     importance: Floats = field(metadata={"json": False})
-    destroyed: NDArray[Any] = field(metadata={"json": False})
+    destroyed: Array = field(metadata={"json": False})
     most: Floats
     random: Floats
 
@@ -371,7 +370,7 @@ MOST_ACROSS, MOST_STEPS = 16, 100
 NAMELESS = "map"
 
 
-def _read_images(images: Any) -> tuple[NDArray[Any], tuple[float, float]]:
+def _read_images(images: Any) -> tuple[Array, tuple[float, float]]:
     found = np.asarray(images)
     if found.dtype.kind not in "fiu":
         hint = "; draw them: images.images(range(len(images)))" if hasattr(images, "images") else ""

@@ -40,11 +40,10 @@ from demele.classifiers.row_groups import (
     refuse_whole_groups,
     row_counts,
 )
-from demele.core.arrays import Counts, Floats
+from demele.core.arrays import Counts, Floats, pd
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import Classes, Confidence, Data, Rate, checked, checked_name
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
-from demele.core.lazy import pd
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result, about
 from demele.core.signature import Signature

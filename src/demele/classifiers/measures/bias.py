@@ -8,11 +8,10 @@ import numpy as np
 from demele.classifiers.measures.confusion import class_measure, confusion_counts, refuse_many_classes
 from demele.classifiers.question import as_value, coded_like, trials_of
 from demele.classifiers.results import NamedEstimate, NamedEstimates
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Counts, Flags, Floats, pd
 from demele.core.errors import InputError, OutOfDomainWarning, warn_user
 from demele.core.kinds import Count, Level, Rate, checked
 from demele.core.labelled import Indices, read_labelled, shown
-from demele.core.lazy import pd
 from demele.core.proportions import proportion, score_interval
 from demele.core.result import TableResult
 from demele.core.signature import Signature

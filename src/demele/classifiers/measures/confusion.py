@@ -8,11 +8,10 @@ import numpy as np
 
 from demele.classifiers import table_measures
 from demele.classifiers.row_groups import Groups, effective_share, ends_at
-from demele.core.arrays import Counts, Floats
+from demele.core.arrays import Counts, Floats, pd
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, shown, vocabulary
-from demele.core.lazy import pd
 from demele.core.proportions import normal_quantile, proportion
 from demele.core.result import Result, about
 from demele.core.table_columns import plain_array

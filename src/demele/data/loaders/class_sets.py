@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Bytes, Counts, Floats, pd
 from demele.core.errors import FormatError, listed
-from demele.core.lazy import pd, require
+from demele.core.lazy import require
 from demele.core.reading import opened, parsing, read_whole, regular_file
 from demele.data.array_images import MappedArray, StoredArray
 from demele.data.images import spread
@@ -105,7 +105,7 @@ def _found(
     raise request.lacks(path, wanted[releases[0].folder][0], there)
 
 
-def _plain(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, NDArray[np.int64]]:
+def _plain(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, Counts]:
     """Look at a file of rows: a byte for each label, then the image."""
     skipped, pixels = len(request.grid.factors), request.grid.pixels
     row = skipped + math.prod(pixels)
@@ -133,7 +133,7 @@ def from_planes(rows: Pixels, shape: Shape, skipped: int = 0) -> Pixels:
     return rows[:, skipped:].reshape(len(rows), channels, height, width).transpose(0, 2, 3, 1)
 
 
-def _pickled(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, NDArray[np.int64]]:
+def _pickled(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, Counts]:
     """Look at a pickle with ``data``, (n, pixels) of uint8, and a list of labels for each factor."""
     pixels, most = request.grid.pixels, n * _ROW + _REST
     size = regular_file(held) if isinstance(held, Path) else len(held)
@@ -367,16 +367,16 @@ def _morpho_file(request: Request, name: str) -> Path:
     return request.file(name, f"{name}.gz", folder=request.path)
 
 
-def _morpho_classes(request: Request, path: Path, n: int, most: int) -> NDArray[np.uint8]:
+def _morpho_classes(request: Request, path: Path, n: int, most: int) -> Bytes:
     held = idx_bytes(path)
     request.expect_array(path, held.dtype, held.shape, "uint8", (n,))
-    values: NDArray[np.uint8] = held.whole()
+    values: Bytes = held.whole()
     if values.max() >= most:
         raise FormatError(path, f"expected numbers from 0 to {most - 1}, found {values.max()}")
     return values
 
 
-def _measures(request: Request, path: Path, n: int) -> NDArray[np.float64]:
+def _measures(request: Request, path: Path, n: int) -> Floats:
     with opened(path) as file, parsing(f"{path}: not a table of measures that can be read"):
         rows = csv.reader(file)
         names = tuple(next(rows, ()))
@@ -463,7 +463,7 @@ class _Pictures(StoredArray):
         self._files, self._side = tuple(files), side
         self.shape, self.dtype = (len(files), side, side, 3), np.dtype(np.uint8)
 
-    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[np.uint8]:
+    def __getitem__(self, rows: slice | Counts) -> Bytes:
         """Read some pictures."""
         opened = require("PIL.Image", purpose="PASCAL VOC").open
         found = np.empty((len(np.arange(len(self))[rows]), *self.shape[1:]), dtype=np.uint8)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from demele.core.array_files import mapped_array
+from demele.core.arrays import pd
 from demele.core.errors import FormatError, InputError, listed, quoted
-from demele.core.lazy import pd
 from demele.core.reading import read_whole
 from demele.data.array_images import PictureArray, looked_at
 from demele.data.images import spread

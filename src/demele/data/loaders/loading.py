@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+from demele.core.arrays import pd
 from demele.core.errors import (
     DemeleError,
     FormatError,
@@ -20,7 +21,6 @@ from demele.core.errors import (
     warn_user,
 )
 from demele.core.kinds import Kind, checked_name, pairs_in
-from demele.core.lazy import pd
 from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
 from demele.data.images import ImageSet, Resample, checked_resample, digest_of

@@ -15,12 +15,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from demele.core.array_files import read_header
+from demele.core.arrays import Bytes, Counts, Floats, pd
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, listed, quoted
-from demele.core.lazy import pd
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_nesting, parsing, regular_file
 from demele.core.version import __version__
@@ -30,7 +29,7 @@ from demele.data.space import FactorSpace
 from demele.runtime.work import Report
 
 Shape = tuple[int, int, int]
-Pixels = NDArray[np.uint8]
+Pixels = Bytes
 
 #: Bytes of images that are held in memory, where a file can be read from front to back only.
 MOST_HELD = 1 << 30
@@ -63,11 +62,11 @@ class Images:
     what: str
     n: int
     shape: Shape
-    rows: NDArray[np.uint8] | StoredArray | None = None
+    rows: Bytes | StoredArray | None = None
     decode: Callable[[Pixels], Pixels] | None = None
     stream: Callable[[int], Iterator[Pixels]] | None = None
 
-    def take(self, rows: NDArray[np.int64]) -> Pixels:
+    def take(self, rows: Counts) -> Pixels:
         """Return some images; rows are trusted."""
         if self.rows is None:
             raise InputError(f"{self.what} can be read from front to back only; load it with cache= a file")
@@ -135,7 +134,7 @@ class _JoinedRows(StoredArray):
         self._ends = np.cumsum([part.n for part in parts])
         self.shape = (int(self._ends[-1]), *parts[0].shape)
 
-    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Pixels:
+    def __getitem__(self, rows: slice | Counts) -> Pixels:
         """Return some images."""
         wanted = np.arange(len(self))[rows]
         found = np.empty((len(wanted), *self.shape[1:]), dtype=np.uint8)
@@ -170,14 +169,14 @@ class StoredImages(ImageSet):
     stored : Images
     """
 
-    def __init__(self, images: Images, *, order: NDArray[np.int64] | None = None, **about: Any) -> None:
+    def __init__(self, images: Images, *, order: Counts | None = None, **about: Any) -> None:
         super().__init__(shape=images.shape, **about)
         self.stored, self._stored = images, order
 
-    def _draw(self, rows: NDArray[np.int64]) -> Pixels:
+    def _draw(self, rows: Counts) -> Pixels:
         return self.stored.take(rows)
 
-    def in_order_of_files(self) -> Iterator[tuple[NDArray[np.int64], Pixels]]:
+    def in_order_of_files(self) -> Iterator[tuple[Counts, Pixels]]:
         """Yield rows of the set with their images, in the order of the files: one pass, a few MB at a time."""
         rows = np.full(self.stored.n, -1, dtype=np.int64)
         rows[slice(None) if self._stored is None else self._stored] = np.arange(len(self))
@@ -489,7 +488,7 @@ class Read:
 
     images: Images
     files: tuple[Path, ...]
-    positions: NDArray[np.int64] | None = None
+    positions: Counts | None = None
     labelled: object = None
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     repeats: bool = False
@@ -703,7 +702,7 @@ def placed(grid: Grid, read: Read) -> dict[str, Any]:
     return {"space": replace(grid, factors=left).space(), "places": places, "order": order}
 
 
-def check_positions(file: object, positions: NDArray[np.int64], factors: Sequence[Factor]) -> None:
+def check_positions(file: object, positions: Counts, factors: Sequence[Factor]) -> None:
     """Refuse positions that are not from 0 to the size of their factor.
 
     Raises
@@ -718,7 +717,7 @@ def check_positions(file: object, positions: NDArray[np.int64], factors: Sequenc
             raise FormatError(file, f"expected labels of {factor.name} from 0 to {factor.size - 1}, {found}")
 
 
-def order_of(rows: NDArray[np.int64], grid: Grid, file: object) -> NDArray[np.int64] | None:
+def order_of(rows: Counts, grid: Grid, file: object) -> Counts | None:
     """Return for each combination of a grid the image that has it; None if they stand in the order of the grid.
 
     Parameters
@@ -752,9 +751,7 @@ def order_of(rows: NDArray[np.int64], grid: Grid, file: object) -> NDArray[np.in
     return None if (rows == np.arange(grid.n)).all() else np.argsort(rows, kind="stable")
 
 
-def ranks_of(
-    values: NDArray[np.float64], factors: Sequence[Factor], file: object
-) -> tuple[NDArray[np.int64], dict[str, tuple[float, ...]]]:
+def ranks_of(values: Floats, factors: Sequence[Factor], file: object) -> tuple[Counts, dict[str, tuple[float, ...]]]:
     """Return positions of values, their ranks among the different ones of each column, whose number must fit; and them.
 
     Raises

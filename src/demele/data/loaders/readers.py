@@ -21,7 +21,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.array_files import (
     ArrayHeader,
@@ -30,6 +29,7 @@ from demele.core.array_files import (
     opened_member,
     read_member,
 )
+from demele.core.arrays import Array, Bytes
 from demele.core.errors import FormatError, quoted
 from demele.core.lazy import require
 from demele.core.reading import check_unpacked, parsing, regular_file, size_text
@@ -99,7 +99,7 @@ def _inflated(path: Path, name: str, many: int) -> Iterator[Pixels]:
         yield from read_rows(f"{path}::{name}", file.read, header.shape, many)
 
 
-def npz_numbers(request: Request, path: Path, name: str, shape: Sequence[int]) -> NDArray[Any]:
+def npz_numbers(request: Request, path: Path, name: str, shape: Sequence[int]) -> Array:
     """Return a member of numbers, whole, if it has the shape expected.
 
     Raises
@@ -218,7 +218,7 @@ def _data_set(request: Request, path: Path, name: str) -> Iterator[Any]:
         yield found
 
 
-def hdf5_numbers(request: Request, path: Path, name: str, shape: Sequence[int]) -> NDArray[Any]:
+def hdf5_numbers(request: Request, path: Path, name: str, shape: Sequence[int]) -> Array:
     """Return a data set of numbers, whole, if it has the shape expected.
 
     Raises
@@ -311,7 +311,7 @@ class Numbers:
         """Bytes of the numbers."""
         return math.prod(self.shape) * self.dtype.itemsize
 
-    def whole(self) -> NDArray[Any]:
+    def whole(self) -> Array:
         """Return the numbers.
 
         Raises
@@ -699,7 +699,7 @@ class _Array:
     """Replaces an array, made of its bytes once these are known and agree with its shape."""
 
     __slots__ = ("pixels",)
-    pixels: NDArray[np.uint8]
+    pixels: Bytes
 
     def __setstate__(self, state: Any) -> None:
         _, shape, kind, columns_first, content = state

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Bytes, Counts, Flags, Floats
 from demele.core.errors import InputError, quoted
 from demele.core.kinds import checked_name, checked_number, checked_whole, is_whole
 from demele.core.table_columns import items_of
@@ -68,14 +68,14 @@ def checked_counts(counts: object, limits: Mapping[str, int | None]) -> tuple[in
     return checked
 
 
-def line(low: float, high: float, count: int) -> NDArray[np.float64]:
+def line(low: float, high: float, count: int) -> Floats:
     """Return ``count`` evenly spaced values from ``low`` to ``high``, both included; the middle alone for one."""
     if count == 1:
         return np.array([(low + high) / 2])
     return np.asarray(low + np.arange(count) * ((high - low) / (count - 1)))
 
 
-def varied(values: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, Any]:
+def varied(values: Mapping[str, Sequence[Any] | Array]) -> dict[str, Any]:
     """Return the factors that take more than one value: the others are none."""
     return {name: held for name, held in values.items() if len(held) > 1}
 
@@ -194,7 +194,7 @@ class _Sprites(ImageSet):
             licence=LICENCE,
         )
 
-    def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _draw(self, rows: Counts) -> Bytes:
         shape, scale, angle, column, row = np.unravel_index(rows, self._counts)
         size, half, points = self._size, int(np.ceil(self._radius)), self._supersample
         box = 2 * half + 1
@@ -230,7 +230,7 @@ def _space(values: dict[str, Any]) -> FactorSpace:
     )
 
 
-def _cosine_and_sine(quarters: NDArray[np.int64], parts: int, *, kind: str) -> tuple[Floats, Floats]:
+def _cosine_and_sine(quarters: Counts, parts: int, *, kind: str) -> tuple[Floats, Floats]:
     """Cosine and sine of quarters / parts quarter turns, those of whole quarter turns exact.
 
     A heart is two half discs on a square that stands on its corner: its axes are turned by half a quarter more.
@@ -241,7 +241,7 @@ def _cosine_and_sine(quarters: NDArray[np.int64], parts: int, *, kind: str) -> t
     return turned[0], turned[1]
 
 
-def _inside(kind: str, x: Floats, y: Floats, cosine: Floats, sine: Floats, box: int, points: int) -> NDArray[np.bool_]:
+def _inside(kind: str, x: Floats, y: Floats, cosine: Floats, sine: Floats, box: int, points: int) -> Flags:
     """Which points of a box around each sprite are inside: (n, box x points, box x points), rows first.
 
     Parameters
@@ -336,7 +336,7 @@ class _Squares(ImageSet):
             licence=LICENCE,
         )
 
-    def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _draw(self, rows: Counts) -> Bytes:
         n, places = len(rows), self._places_along
         where = np.stack(np.unravel_index(rows, (places,) * 6), axis=-1)
         images = np.zeros((n, places, self._square, places, self._square, 3), dtype=np.uint8)
@@ -586,7 +586,7 @@ class _Room(ImageSet):
         self._counts = checked_counts(counts, {name: 4 if name == "shape" else None for name in FACTORS})
         floors, walls, objects, scales, shapes, azimuths = self._counts
         self._scales, self._azimuths = line(0.75, 1.25, scales), line(-TURN, TURN, azimuths)
-        values: dict[str, tuple[str, ...] | NDArray[np.float64]] = {
+        values: dict[str, tuple[str, ...] | Floats] = {
             **{name: np.arange(n) / n for name, n in zip(FACTORS, (floors, walls, objects), strict=False)},
             "scale": self._scales,
             "shape": tuple(OBJECTS)[:shapes],
@@ -613,7 +613,7 @@ class _Room(ImageSet):
         """Pickle no weights: another process computes those that it needs."""
         return {**self.__dict__, "_weights": {}}
 
-    def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _draw(self, rows: Counts) -> Bytes:
         floor, wall, thing, *of_geometry = np.unravel_index(rows, self._counts)
         geometry = np.ravel_multi_index(tuple(of_geometry), self._counts[3:])
         for lacking in set(geometry.tolist()) - self._weights.keys():

@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Flags, Floats, Rows
+from demele.core.arrays import Array, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import FILE, Rate, Seed, checked, checked_count
 from demele.core.labelled import common_vocabulary, read_labels, shown
-from demele.core.lazy import pd
 from demele.core.result import Result, about
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column, plain_array
 from demele.core.uncertainty import Note
@@ -26,7 +23,7 @@ from demele.report.words import count, name, written
 class CleanedLabels(NamedTuple):
     """What is left after a cleaning: ``labels`` of shape (m,), and ``rows``, where they were among all n."""
 
-    labels: NDArray[Any]
+    labels: Array
     rows: Rows
 
 
@@ -72,7 +69,7 @@ class Cleaning(Result):
     _kind = "cleaning"
 
     suspect: Flags
-    suggested: NDArray[Any] | None
+    suggested: Array | None
     score: Floats | None
     method: str | None
     signature: Signature | None
@@ -262,7 +259,7 @@ class Cleaning(Result):
 CleaningData = Annotated[Cleaning | None, FILE]
 
 
-def label_digest(labels: NDArray[Any]) -> str:
+def label_digest(labels: Array) -> str:
     """Return a digest of labels in their order, the same for 3, 3.0 and "3".
 
     Parameters
@@ -275,7 +272,7 @@ def label_digest(labels: NDArray[Any]) -> str:
     return digest(codes.astype(np.int64), [str(name) for name in names])
 
 
-def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> None:
+def check_made_from(cleaning: Cleaning, labels: Array, argument: str) -> None:
     """Refuse labels that a cleaning was not made from, if it knows its own.
 
     Parameters
@@ -290,7 +287,7 @@ def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> 
         raise InputError("cleaning", problem, "pass the labels that were cleaned, row by row, or clean these")
 
 
-def read_cleaned(y: object, cleaning: Cleaning) -> NDArray[Any]:
+def read_cleaned(y: object, cleaning: Cleaning) -> Array:
     """Read the labels that were cleaned, and refuse others as far as the cleaning knows its own."""
     given = read_labels(y, "y")
     if given.size != cleaning.suspect.size:

@@ -9,14 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Array, Counts, Flags, Floats, rng_for
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Fraction, Jobs, Seed, Several, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
 from demele.core.lazy import require
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.uncertainty import Note
@@ -185,7 +184,7 @@ def seeded(model: Any, rng: np.random.Generator) -> Any:
 
 def _out_of_fold(
     models: Sequence[Any], rows: _Rows, identity: str, *, probabilities: bool = False
-) -> tuple[NDArray[Any], Flags, tuple[Note, ...]]:
+) -> tuple[Array, Flags, tuple[Note, ...]]:
     """Train every model on all folds but one, and predict that one.
 
     Returns
@@ -214,7 +213,7 @@ def _out_of_fold(
 
 def _answers(
     tasks: Sequence[tuple[Any, Any, Any]], rows: _Rows, *, probabilities: bool = False
-) -> tuple[list[NDArray[Any]], tuple[Note, ...]]:
+) -> tuple[list[Array], tuple[Note, ...]]:
     """Train models, each on rows of its own, and ask them about others; say how many did not converge."""
     x, y = rows.features, rows.labels
     calls = ((model, x[train], y[train], x[asked], rows.k, probabilities) for model, train, asked in tasks)
@@ -227,7 +226,7 @@ def _answers(
 
 def _answered(
     model: Any, features: Floats, labels: Indices, asked: Floats, k: int, probabilities: bool
-) -> tuple[NDArray[Any], bool]:
+) -> tuple[Array, bool]:
     """Train a model and ask it: classes of shape (m,) or probabilities of shape (m, k), and whether it converged.
 
     One thread is used, so that sums have the same order in every run.
@@ -335,7 +334,7 @@ def _confident(probabilities: Floats, labels: Indices, rule: str) -> Flags:
     return suspect
 
 
-def _tally(votes: NDArray[Any], labels: Indices, k: int) -> tuple[Counts, Counts, Indices]:
+def _tally(votes: Array, labels: Indices, k: int) -> tuple[Counts, Counts, Indices]:
     """Count votes of shape (n_voters, n): for the given label, for the first other class, and which that is.
 
     Of classes with as many votes, the one that the earliest voter named.

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Flags, Rows
+from demele.core.arrays import Array, Counts, Flags, Rows, pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Classes, Data, Level, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, refuse_unjudged
-from demele.core.lazy import pd
 from demele.core.proportions import holm, proportion, score_interval
 from demele.core.result import Result, about, plain
 from demele.core.table_columns import check_rows
@@ -323,7 +321,7 @@ def cleaning_harm(
     )
 
 
-def _intervals(successes: NDArray[Any], trials: NDArray[Any], level: float) -> list[Interval | None]:
+def _intervals(successes: Array, trials: Array, level: float) -> list[Interval | None]:
     """Return Wilson's intervals; None without a trial."""
     ends = zip(*(end.tolist() for end in score_interval(successes, trials, level=level)), strict=True)
     return [
@@ -376,7 +374,7 @@ class CleanedSet(Result):
 
     cleaning: Cleaning
     harm: Harm
-    labels: NDArray[Any] = field(metadata={"json": False})
+    labels: Array = field(metadata={"json": False})
     after: Literal["drop", "relabel"] | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Array, pd
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data, checked_level
 from demele.core.labelled import read_labels
-from demele.core.lazy import pd
 from demele.core.proportions import score_interval
 from demele.core.result import Result, notices, plain
 from demele.core.uncertainty import Interval, Note
@@ -253,7 +252,7 @@ def aggregate(
     )
 
 
-def _aligned(given: Any, found: Consensus, argument: str, notes: list[Note]) -> tuple[Consensus, NDArray[Any]]:
+def _aligned(given: Any, found: Consensus, argument: str, notes: list[Note]) -> tuple[Consensus, Array]:
     """Return the consensus on the items that have such labels, and these labels in the same order."""
     if not isinstance(given, Mapping):
         labels = read_labels(given, argument)
@@ -275,7 +274,7 @@ def _aligned(given: Any, found: Consensus, argument: str, notes: list[Note]) -> 
     return part, read_labels([given[name] for name in known], argument)
 
 
-def _checked(part: Consensus, gold: NDArray[Any], level: float) -> GoldCheck:
+def _checked(part: Consensus, gold: Array, level: float) -> GoldCheck:
     if not set(gold.tolist()) & set(part.classes):
         classes = f"none of its classes, such as {gold.tolist()[0]!r}"
         raise InputError("gold", f"{classes}, is among the answers, such as {part.classes[0]!r}")

@@ -11,13 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.arrays import Counts, Floats
+from demele.core.arrays import Counts, Floats, pd, rng_for
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import Level, checked, checked_count
 from demele.core.labelled import shown
-from demele.core.lazy import pd
 from demele.core.result import Result, about
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__

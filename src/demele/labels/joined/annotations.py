@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Array, Floats, Rows, pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
-from demele.core.lazy import pd
 from demele.core.table_columns import COLUMN_NAMES, as_column, items_of, split_columns
 from demele.core.uncertainty import Note
 from demele.noise.transition import set_fields
@@ -272,7 +270,7 @@ class Annotations:
         set_fields(part, item=self.item[rows], annotator=self.annotator[rows], answer=self.answer[rows])
         return part
 
-    def votes(self, weights: Floats | None = None) -> NDArray[Any]:
+    def votes(self, weights: Floats | None = None) -> Array:
         """Count the answers of each class about each item, or add weights of annotators, shape (n_items, K)."""
         cells = self.item.astype(np.int64) * self.k + self.answer
         of_answers = None if weights is None else weights[self.annotator]
@@ -353,7 +351,7 @@ def _columns(table: Any, default: str) -> tuple[list[Any], tuple[str, ...]]:
     return columns if isinstance(columns, list) else list(columns.T), names
 
 
-def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
+def _rows_of(matrix: Any) -> tuple[list[Any], list[Array]]:
     if isinstance(matrix, Mapping):
         given = dict(matrix)
     elif hasattr(matrix, "columns"):
@@ -372,7 +370,7 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     return list(rows), list(rows.values())
 
 
-def _answered(row: NDArray[Any], no_answer: object) -> Rows:
+def _answered(row: Array, no_answer: object) -> Rows:
     """Positions of a row that hold an answer."""
     empty = np.asarray(pd.isna(row))
     if no_answer is not None:
@@ -382,7 +380,7 @@ def _answered(row: NDArray[Any], no_answer: object) -> Rows:
     return np.flatnonzero(~empty)
 
 
-def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
+def _check_listed(items: Array, listed: Vocabulary) -> None:
 
     if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
         problem = f"expected some of all_items, {shown(listed.classes)}, got {quoted(items[0])} at row 0"

@@ -9,12 +9,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Count, Level, Seed, Several, between, checked
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.item_response import dawid_skene
 from demele.labels.joined.voting import Consensus, information

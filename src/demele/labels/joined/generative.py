@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Counts, Flags, Floats, rng_for
 from demele.core.columns import Codes
 from demele.core.errors import InputError, NotConvergedWarning, NotEnoughData, plural, warn_user
 from demele.core.inputs import read_codes
@@ -28,7 +28,6 @@ from demele.core.kinds import (
     checked_size,
 )
 from demele.core.labelled import Indices, shown
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
 from demele.core.uncertainty import Interval, Note

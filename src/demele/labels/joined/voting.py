@@ -6,15 +6,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Flags, Floats, Rows
+from demele.core.arrays import Array, Counts, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, plural, quoted
 from demele.core.kinds import Seed, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown
-from demele.core.lazy import pd
 from demele.core.result import Result, about, plain
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
 from demele.core.uncertainty import Interval, Note
@@ -139,9 +136,9 @@ class Consensus(Result):
 
     _kind = "consensus"
 
-    labels: NDArray[Any] = field(metadata=_ROWS)
+    labels: Array = field(metadata=_ROWS)
     probabilities: Floats = field(metadata=_ROWS)
-    majority: NDArray[Any] = field(metadata=_ROWS)
+    majority: Array = field(metadata=_ROWS)
     tied: Flags = field(metadata=_ROWS)
     items: tuple[int | str, ...]
     annotators: tuple[int | str, ...]
@@ -367,17 +364,17 @@ def _row_stochastic(table: Floats) -> Floats:
 SAME_SHARE = 1e-12
 
 
-def leading(votes: NDArray[Any]) -> Flags:
+def leading(votes: Array) -> Flags:
     """Which classes have the most votes of each row, shape (n, K)."""
     return np.asarray(votes >= votes.max(axis=1, keepdims=True) - SAME_SHARE)
 
 
-def are_tied(votes: NDArray[Any]) -> Flags:
+def are_tied(votes: Array) -> Flags:
     """In which rows several classes have the most votes, shape (n,)."""
     return np.asarray(np.count_nonzero(leading(votes), axis=1) > 1)
 
 
-def plurality(votes: NDArray[Any], *tie_breakers: Callable[[Rows], Floats]) -> Indices:
+def plurality(votes: Array, *tie_breakers: Callable[[Rows], Floats]) -> Indices:
     """Return the class with the most votes in each row, shape (n,).
 
     Parameters

@@ -9,17 +9,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Array, Floats, Rows, pd, rng_for
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Jobs, Seed, checked
 from demele.core.labelled import Indices, read_labels, vocabulary
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
 from demele.core.uncertainty import Note
@@ -64,7 +61,7 @@ class Eyes:
         kept = max(1, round(self.order.size ** (1 - self.fewer * handicap)))
         return kept, self.blur * handicap**2
 
-    def view(self, features: Floats, handicap: float, training: NDArray[Any] | None = None) -> Floats:
+    def view(self, features: Floats, handicap: float, training: Array | None = None) -> Floats:
         """Return what is seen, standardised by the training rows (all rows if None)."""
         kept, blur = self.sight(handicap)
         chosen = features[:, self.order[:kept]]
@@ -109,9 +106,7 @@ def draw_model(rng: np.random.Generator, n: int, d: int, k: int) -> tuple[str, A
     return family, estimator
 
 
-def fitted_predictions(
-    estimator: Any, training: NDArray[Any], labels: NDArray[Any], instances: NDArray[Any]
-) -> NDArray[Any]:
+def fitted_predictions(estimator: Any, training: Array, labels: Array, instances: Array) -> Array:
     """Fit a copy of an estimator and return its predictions: the commonest class where no instance looks different.
 
     Some families of scikit-learn refuse such features: empty pixels, for one. No warning says that a model did not
@@ -242,7 +237,7 @@ class ArtificialAnnotators(TableResult):
 
     _kind, _forms = "artificial annotators", {"error": "percent", "legitimacy": "percent"}
 
-    predictions: NDArray[Any] = field(metadata={"json": False})
+    predictions: Array = field(metadata={"json": False})
     names: tuple[str, ...]
     errors: Floats
     n_candidates: int

@@ -5,15 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Counts, Flags, Floats
+from demele.core.arrays import Array, Counts, Flags, Floats, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, Data, Noise, Rate, Seed, checked, checked_rate, checked_whole
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, shown, vocabulary
-from demele.core.lazy import pd
 from demele.core.result import Result
-from demele.core.seeds import rng_for
 from demele.core.table_columns import check_same_order, items_of, number_column
 from demele.labels.joined.voting import earliest_voter, plurality
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
@@ -63,8 +60,8 @@ class NoisyLabels(Result):
     _kind = "label noise"
     _files: ClassVar[Mapping[str, str]] = {".annotations.csv": "annotations_frame"}
 
-    labels: NDArray[Any] = field(metadata={"json": False})
-    true_labels: NDArray[Any] = field(metadata={"json": False})
+    labels: Array = field(metadata={"json": False})
+    true_labels: Array = field(metadata={"json": False})
     mislabelled: Flags = field(metadata={"json": False})
     rate: float
     counts: TransitionCounts
@@ -254,7 +251,7 @@ def add_model_noise(y: object, predictions: object, rate: Rate | None = None) ->
     return noisy_labels(votes[chosen], coded, words, true, wanted=rate, highest_rate=highest, source=source)
 
 
-def noisy_labels(noisy: Indices, coded: Indices, words: Vocabulary, true: NDArray[Any], **asked: Any) -> NoisyLabels:
+def noisy_labels(noisy: Indices, coded: Indices, words: Vocabulary, true: Array, **asked: Any) -> NoisyLabels:
     """Return the noisy labels and what they did, from class indices and the true labels as they were read."""
     k = len(words)
     table = np.bincount(coded.astype(np.int64) * k + noisy, minlength=k * k).reshape(k, k)
@@ -298,7 +295,7 @@ def _several(predictions: Any) -> bool:
 
 
 def _read_votes(
-    values: Any, y: object, true: NDArray[Any], argument: str, one: str
+    values: Any, y: object, true: Array, argument: str, one: str
 ) -> tuple[list[Any], Vocabulary, Indices, Indices]:
     """Return the names of annotators (or models), the classes, and true labels and answers as indices of these."""
     shape = f"(n_{one}s, n)"

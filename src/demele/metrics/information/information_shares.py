@@ -3,9 +3,8 @@
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData, plural
 from demele.core.kinds import Count, Fraction, Positive
 from demele.core.uncertainty import Note
@@ -31,7 +30,7 @@ Normalise = Literal["entropy", "none"]
 GATE, SURE = 0.05, 0.001
 
 
-def active_codes(table: InformationTable, active: str, active_share: float) -> NDArray[np.bool_]:
+def active_codes(table: InformationTable, active: str, active_share: float) -> Flags:
     """Return which codes count, (..., n_codes): those that inform beyond chance, or that span a share of the widest.
 
     Raises
@@ -47,7 +46,7 @@ def active_codes(table: InformationTable, active: str, active_share: float) -> N
     return np.asarray(beyond_chance(table, GATE).any(axis=-1))
 
 
-def barely_beyond_chance(table: InformationTable, chosen: NDArray[np.bool_]) -> tuple[Note, ...]:
+def barely_beyond_chance(table: InformationTable, chosen: Flags) -> tuple[Note, ...]:
     """Say of one table where the chosen codes (n_codes,) pass the gate, and none of them a stricter one."""
     from scipy.special import chdtri
 
@@ -404,7 +403,7 @@ def _notes(table: InformationTable, shares: Floats, active: Counted) -> tuple[No
 # The codes that serve best --------------------------------------------------------------------------------------------
 
 
-def best_codes(table: InformationTable, top_k: int | None, active: Counted) -> NDArray[np.intp]:
+def best_codes(table: InformationTable, top_k: int | None, active: Counted) -> Rows:
     """Return, for each factor, the k codes with the largest D_j of those that have their largest share on it."""
     shares = _shares_of_codes(table, active)
     per_code, _ = modularity_of_codes(shares)

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Count
-from demele.core.seeds import rng_for
 from demele.core.uncertainty import Note
 from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.information import InformationTable, information_table, mean_of_defined, mutual_information
@@ -76,7 +74,7 @@ def told_one_to_one(train: Floats, test: Floats) -> Floats:
     return np.array(found)
 
 
-def own_codes(information: Floats, share: bool) -> NDArray[np.intp]:
+def own_codes(information: Floats, share: bool) -> Rows:
     """Return the code of each factor in the one-to-one pairs of the most information, -1 for a factor without one.
 
     With ``share`` codes are used as often as it takes for every factor to have one.

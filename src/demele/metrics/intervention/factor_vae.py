@@ -4,8 +4,8 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Flags
 from demele.core.kinds import Amount, Count, Several
 from demele.core.uncertainty import Note, Severity
 from demele.estimation.groups import (
@@ -196,7 +196,7 @@ def z_min_variance(
     d, m = data.codes.d, data.factors.m
     pruned = data.deviations() < prune_below
 
-    def accuracy_without(inactive: NDArray[np.bool_]) -> float:
+    def accuracy_without(inactive: Flags) -> float:
         how = _how(data, streams, batch_size) | {"inactive_codes": inactive}
         train, test = (z_min_votes(codes, labels, n_votes=n, **how) for n in (n_train, n_test))
         return majority_vote_accuracy(train, test, data.n_codes, m)

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_given
 from demele.core.kinds import Fraction, checked_name
@@ -238,7 +237,7 @@ def interventional_robustness(
         raise InputError("nuisance", f"factor {name!r} is of interest and nuisance at once; name it in one set")
     rest = [index for index in others if index not in disturbing]
 
-    def score(rows: NDArray[np.intp] | slice, values: NDArray[Any] = read_codes.values) -> GeneralIRS:
+    def score(rows: Rows | slice, values: Array = read_codes.values) -> GeneralIRS:
         labels = all_labels[rows]
         return general_irs(
             values[rows][:, of_codes],
@@ -445,9 +444,7 @@ def interventional_disentanglement(
     )
 
 
-def _read(
-    codes: object, factors: object, bins: object, centre: str
-) -> tuple[Codes, Factors, dict[str, object], NDArray[np.intp]]:
+def _read(codes: object, factors: object, bins: object, centre: str) -> tuple[Codes, Factors, dict[str, object], Rows]:
     """Read the columns, how for the signature, and factors as levels (n_samples, n_factors), -1 where not annotated."""
     checked_name(centre, "centre", ("mean", "median"))
     read_codes, read_factors = read_given(codes, factors)

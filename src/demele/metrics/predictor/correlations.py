@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Positive, Several
@@ -313,7 +312,7 @@ def mcc_weak(state: CrossProducts | Data, *, cross_fit: Several | None = None, *
     return Native(value=np.asarray(found.mean()), details={"canonical_correlations": found.tolist()})
 
 
-def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int | None) -> Floats:
+def _canonical_correlations(data: Data, rows: Rows, cross_fit: int | None) -> Floats:
     """Return those of the codes with the factors, or with each factor where one is categorical, on some rows."""
     codes = data.standardised()
     if len(rows) < data.n:
@@ -344,7 +343,7 @@ def _canonical_correlations(data: Data, rows: NDArray[np.intp], cross_fit: int |
     return total / len(rows)
 
 
-def _numbers(factors: Sequence[Factor], rows: NDArray[np.intp]) -> Floats:
+def _numbers(factors: Sequence[Factor], rows: Rows) -> Floats:
     return np.column_stack([factor.coordinates[rows] for factor in factors]).astype(np.float64)
 
 
@@ -457,8 +456,8 @@ def sap_of(
     *,
     majority: Mapping[str, float] | None = None,
     guesses: Floats | None = None,
-    constant: NDArray[np.bool_] | None = None,
-    reg_dim: NDArray[np.intp] | None = None,
+    constant: Flags | None = None,
+    reg_dim: Rows | None = None,
 ) -> Native:
     """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors).
 

@@ -8,9 +8,8 @@ from statistics import NormalDist
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Flags, Floats
 from demele.core.errors import UnknownNameError
 from demele.core.inputs import read_given
 from demele.core.kinds import Count, Positive, Several, checked_name, suggestion
@@ -64,7 +63,7 @@ class Importances:
     matrices: Mapping[str, Floats]
     explicitness: Floats
     unclipped: Floats
-    read: NDArray[np.bool_]
+    read: Flags
     settings: Mapping[str, Mapping[str, Any]]
     n: int
     notes: tuple[Note, ...]

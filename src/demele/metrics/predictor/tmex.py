@@ -1,12 +1,11 @@
 """T-MEX: tests of dependence between codes and factors, compared with the intended one (Yao et al. 2025)."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Unpack
+from typing import Annotated, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Array, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Fraction
@@ -108,7 +107,7 @@ def _read_intended(given: object, subject: Subject) -> ReadOption:
 
 
 Graph = Annotated[
-    Sequence[Sequence[int]] | NDArray[Any] | None,
+    Sequence[Sequence[int]] | Array | None,
     OfColumns(_read_intended),
 ]
 #: Rows for each column of a regression, in each half.

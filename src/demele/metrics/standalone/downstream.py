@@ -9,13 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, read_pair, refuse_cyclic
 from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked, checked_count
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
 from demele.estimation.counts import EqualFrequency, column_bins, factor_bins, joint_counts

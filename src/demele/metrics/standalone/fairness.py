@@ -9,13 +9,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import NotEnoughData, plural
 from demele.core.inputs import Factor, Missing
 from demele.core.kinds import Bins, Count, CountOrNone, Kinds, Positive, Seed, Several, checked
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.uncertainty import Note
 from demele.estimation.counts import ColumnBins, cut, factor_bins

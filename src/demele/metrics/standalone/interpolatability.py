@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Floats, pd
 from demele.core.errors import InputError, NotEnoughData, plural, quoted
 from demele.core.kinds import is_number
-from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.core.table_columns import items_of, real_numbers
 from demele.core.uncertainty import Note

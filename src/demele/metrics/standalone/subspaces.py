@@ -11,13 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import NotEnoughData, quoted
 from demele.core.inputs import read_pair
 from demele.core.kinds import Fraction, Seed, checked
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of, reads_as_number
 from demele.core.uncertainty import Note

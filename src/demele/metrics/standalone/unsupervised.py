@@ -8,15 +8,12 @@ from itertools import combinations, permutations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats, Rows
+from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.kinds import FILES, Amount, Bins, CountOrNone, Seed, Several, checked
-from demele.core.lazy import pd
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import real_numbers
 from demele.core.uncertainty import Note
@@ -191,7 +188,7 @@ def unsupervised_scores(
     )
 
 
-def _scores(codes: Codes, alive: NDArray[np.intp], labels: list[Rows]) -> dict[str, Any]:
+def _scores(codes: Codes, alive: Rows, labels: list[Rows]) -> dict[str, Any]:
     """Return the four scores by name, and the information of each pair of codes that vary."""
     deviations = Data(codes, Factors(())).deviations()[alive] * np.sqrt(codes.n / (codes.n - 1))
     standard = Data(codes, Factors(())).standardised()[:, alive]

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Array, Counts, Floats, pd, rng_for
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, Jobs, Seed, between, checked, checked_count, checked_name, checked_whole, is_number
 from demele.core.labelled import Indices, read_labels, vocabulary
-from demele.core.lazy import pd, require
+from demele.core.lazy import require
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
 from demele.core.uncertainty import Note
@@ -299,8 +298,8 @@ class FabricAnnotators(TableResult):
 
     _kind, _forms = "fabrics as annotators", {"error": "percent", "legitimacy": "percent"}
 
-    predictions: NDArray[Any] = field(metadata={"json": False})
-    true_labels: NDArray[Any] = field(metadata={"json": False})
+    predictions: Array = field(metadata={"json": False})
+    true_labels: Array = field(metadata={"json": False})
     annotators: tuple[FabricAnnotator, ...]
     n_fabrics: int
     notes: tuple[Note, ...]
@@ -327,7 +326,7 @@ class FabricAnnotators(TableResult):
         """The highest rate of noise that they reach: the share of images that at least one gets wrong."""
         return float((self.predictions != self.true_labels).any(axis=0).mean())
 
-    def hardest(self, n: int = 10) -> NDArray[np.int64]:
+    def hardest(self, n: int = 10) -> Counts:
         """Return the rows of the hardest images, the hardest first; of two as hard, the earlier.
 
         Parameters
@@ -618,7 +617,7 @@ class Annotating:
     """
 
     images: ImageSet
-    coded: NDArray[np.int64]
+    coded: Counts
     classes: int
     scales: int
     recipe: AnnotatorRecipe

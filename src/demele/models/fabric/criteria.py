@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from demele.core.arrays import Flags, Floats
+from demele.core.arrays import Flags, Floats, rng_for
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import checked_count, checked_name, checked_seed
 from demele.core.lazy import require
-from demele.core.seeds import rng_for
 from demele.models.fabric.lattice import (
     TAPS,
     Link,

@@ -9,11 +9,9 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import Floats
+from demele.core.arrays import Counts, Flags, Floats, pd
 from demele.core.errors import FormatError, InputError, quoted
-from demele.core.lazy import pd
 from demele.core.result import TableResult
 from demele.models.specs import Plain
 from demele.report.document import Document
@@ -241,7 +239,7 @@ class FabricSpec(Plain):
         """Return the lattice with all links."""
         return Lattice.whole(self.layers, self.scales)
 
-    def reached_taps(self, link: Link) -> NDArray[np.bool_]:
+    def reached_taps(self, link: Link) -> Flags:
         """Return which weights of a kernel ever meet a pixel, (3, 3): on small maps some only meet the border."""
         side = self.image_size >> link.source.scale
         if link.kind == "up":
@@ -566,9 +564,7 @@ def links_to_keep(whole: Lattice, live: Lattice, wanted: Any) -> int:
 # Channels -------------------------------------------------------------------------------------------------------------
 
 
-def plan_channels(
-    scores: Mapping[Node, Floats], *, remove: int, round_to: int
-) -> tuple[dict[Node, NDArray[np.int64]], Pruning]:
+def plan_channels(scores: Mapping[Node, Floats], *, remove: int, round_to: int) -> tuple[dict[Node, Counts], Pruning]:
     """Choose channels of nodes to remove, lowest score first; then each node keeps a multiple of ``round_to``.
 
     Parameters
@@ -610,9 +606,7 @@ def plan_channels(
 # Weights --------------------------------------------------------------------------------------------------------------
 
 
-def plan_weights(
-    scores: Sequence[Floats], *, remove: int, cap: float | None
-) -> tuple[list[NDArray[np.bool_]], Pruning]:
+def plan_weights(scores: Sequence[Floats], *, remove: int, cap: float | None) -> tuple[list[Flags], Pruning]:
     """Choose weights to mask, lowest score first, and of no link more than a share.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import pd, rng_for
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import (
     Count,
@@ -27,11 +28,10 @@ from demele.core.kinds import (
     checked_name,
     checked_whole,
 )
-from demele.core.lazy import pd, require
+from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, path_of
 from demele.core.result import plain
-from demele.core.seeds import rng_for
 from demele.core.table_columns import items_of, real_numbers, whole_array
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of

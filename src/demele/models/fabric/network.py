@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from demele.core.arrays import Counts, Flags, rng_for
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.labelled import read_labels
 from demele.core.lazy import require
 from demele.core.reading import check_shape, parsing
-from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
 from demele.models.encode import check_images
 from demele.models.fabric.lattice import (
@@ -267,7 +267,7 @@ def seen(stored: Tensor) -> Tensor:
 # Copies with fewer parts ----------------------------------------------------------------------------------------------
 
 
-Kept = Mapping[Node, NDArray[np.int64]]
+Kept = Mapping[Node, Counts]
 
 
 def reduced(network: FabricNetwork, lattice: Lattice, kept: Kept) -> FabricNetwork:
@@ -508,7 +508,7 @@ class Feed:
     device : str
     """
 
-    def __init__(self, images: ImageSet, labels: NDArray[np.int64] | None, device: str) -> None:
+    def __init__(self, images: ImageSet, labels: Counts | None, device: str) -> None:
         self._images, self._device = images, device
         self.labels = np.zeros(len(images), dtype=np.int64) if labels is None else labels
         self._labels = torch.from_numpy(self.labels).to(device)
@@ -526,7 +526,7 @@ class Feed:
         check_size(spec, images.shape)
         return cls(images, None if labels is None else checked_labels(labels, len(images), spec.classes), device)
 
-    def batch(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+    def batch(self, rows: Counts) -> tuple[Tensor, Tensor]:
         """Return some images as a fabric sees them, and their classes."""
         places = torch.from_numpy(rows).to(self._device)
         found = stored(self._images, rows, self._device) if self._held is None else self._held[places]
@@ -547,14 +547,14 @@ class Feed:
             images, labels = self.batch(rows)
             yield augmented(images, crop, corners[rows], flips[rows]) if crop or flip else images, labels
 
-    def batches(self, rows: NDArray[np.int64] | None = None, size: int = LOOKED_AT) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, rows: Counts | None = None, size: int = LOOKED_AT) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield rows, by default all, in order and in batches."""
         wanted = np.arange(len(self._images)) if rows is None else rows
         for start in range(0, len(wanted), size):
             yield self.batch(wanted[start : start + size])
 
 
-def augmented(images: Tensor, crop: int, corners: NDArray[np.int64], flips: NDArray[np.bool_]) -> Tensor:
+def augmented(images: Tensor, crop: int, corners: Counts, flips: Flags) -> Tensor:
     """Return images cut out of a grey frame of ``crop`` pixels around each (0, after normalisation), some mirrored.
 
     Parameters
@@ -582,7 +582,7 @@ def augmented(images: Tensor, crop: int, corners: NDArray[np.int64], flips: NDAr
     return torch.stack(mirrored).contiguous(memory_format=torch.channels_last)
 
 
-def checked_labels(labels: ArrayLike | Any, n: int, classes: int) -> NDArray[np.int64]:
+def checked_labels(labels: ArrayLike | Any, n: int, classes: int) -> Counts:
     """Return one class for each image, as numbers.
 
     Raises

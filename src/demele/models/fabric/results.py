@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
+from demele.core.arrays import pd
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Count, checked, checked_rate
-from demele.core.lazy import pd
 from demele.core.result import Result, about
 from demele.core.uncertainty import Interval
 from demele.models.fabric.lattice import FabricCounts, Lattice

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from demele.core.arrays import pd, rng_for
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import Count, CountOrNone, Level, Seed, Several, between, checked, checked_count
-from demele.core.lazy import pd
 from demele.core.reading import path_of
 from demele.core.result import TableResult
-from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.results import FabricRun

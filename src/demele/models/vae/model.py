@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.arrays import rng_for
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import Count, Positive, Seed, checked, checked_pair
 from demele.core.lazy import require
 from demele.core.reading import parsing, path_of
-from demele.core.seeds import rng_for
 from demele.core.table_columns import real_numbers, whole_array
 from demele.data.images import ImageSet
 from demele.data.space import Sample

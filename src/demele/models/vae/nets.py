@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demele.core.arrays import rng_for
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.kinds import checked_name, checked_size, suggestion
 from demele.core.lazy import require
-from demele.core.seeds import rng_for
 from demele.models.training import initialised
 from demele.models.vae.objectives import Objective, Posterior, objective_of
 from demele.models.vae.run import TrainingSpec

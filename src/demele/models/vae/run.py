@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Flags, Floats, pd
 from demele.core.errors import quoted
-from demele.core.lazy import pd
 from demele.core.reading import check_shape
 from demele.core.result import Result, about
 from demele.core.uncertainty import Note
@@ -169,7 +168,7 @@ class TrainingSpec(Plain):
 ACTIVE_STD, ACTIVE_KL = 0.05, 0.01
 
 
-def is_active(kl: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_active(kl: Floats, std: Floats) -> Flags:
     """Return which codes are in use; where divergences are NaN, as of an autoencoder, by their spread alone.
 
     Examples

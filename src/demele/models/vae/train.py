@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Counts, rng_for
 from demele.core.errors import InputError
 from demele.core.lazy import require
 from demele.core.reading import parsing
-from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
 from demele.models.training import (
     DivergedError,
@@ -85,9 +84,9 @@ class Feed:
     changed: int | None
     device: str
     held: Tensor | None = None
-    _blocks: dict[str, tuple[int, NDArray[np.int64]]] = field(default_factory=dict)
+    _blocks: dict[str, tuple[int, Counts]] = field(default_factory=dict)
 
-    def rows(self, step: int, use: str = "order") -> NDArray[np.int64]:
+    def rows(self, step: int, use: str = "order") -> Counts:
         """Return the rows of a step, drawn with replacement; of pairs all first rows, then all second ones."""
         number, place = divmod(step, _BLOCK)
         if self._blocks.get(use, (-1,))[0] != number:
@@ -105,7 +104,7 @@ class Feed:
         drawn = rng_for(self.seed, use, step).standard_normal(shape, dtype=np.float32)
         return torch.from_numpy(drawn).to(self.device)
 
-    def pixels(self, rows: NDArray[np.int64]) -> Tensor:
+    def pixels(self, rows: Counts) -> Tensor:
         """Return images as the networks see them: (k, C, H, W), in [0, 1]."""
         if self.held is None:
             return pixels(self.images, rows, self.device)
@@ -121,13 +120,13 @@ MOST_EXAMINED = 5000
 BATCH = 256
 
 
-def batches(rows: NDArray[np.int64], size: int = BATCH) -> Iterator[NDArray[np.int64]]:
+def batches(rows: Counts, size: int = BATCH) -> Iterator[Counts]:
     """Yield rows in parts of at most ``size``."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
 
 
-def posteriors(pair: Pair, images: ImageSet, rows: NDArray[np.int64]) -> Posterior:
+def posteriors(pair: Pair, images: ImageSet, rows: Counts) -> Posterior:
     """Return mean and log-variance of some images, on the CPU; of an autoencoder the second is empty."""
     device = str(pair.device)
     found = [pair.posterior(pixels(images, part, device)) for part in batches(rows)]
@@ -164,7 +163,7 @@ def measured(pair: Pair, images: ImageSet) -> dict[str, Any]:
     }
 
 
-def _errors(pair: Pair, images: ImageSet, rows: NDArray[np.int64], codes: Tensor) -> tuple[float, float]:
+def _errors(pair: Pair, images: ImageSet, rows: Counts, codes: Tensor) -> tuple[float, float]:
     """Return the mean error of reconstructions, and the least that it could be."""
     device, sums = str(pair.device), torch.zeros(2, dtype=torch.float64)
     for place in batches(np.arange(len(rows))):

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from demele.core.arrays import Floats
 from demele.report.document import (
     Block,
     Cell,
@@ -71,13 +71,13 @@ def ends_of(one: Strips) -> tuple[float, float]:
     return one.ends or range_of([*zeros, one.zero, *(end for mark in marks for end in (mark.at, mark.to))])
 
 
-def depths_of(one: Heat) -> NDArray[np.float64]:
+def depths_of(one: Heat) -> Floats:
     """Return how deep the colour of each cell is, from -100 to 100; NaN where there is no number."""
     values = np.array(one.values, dtype=np.float64).reshape(len(one.rows), len(one.columns))
     known, axis = np.where(np.isfinite(values), values, 0.0), {"row": 1, "column": 0}.get(one.scale)
     least = known.min(axis=axis, keepdims=True, initial=0.0) * (one.scale != "both ways")
     width = np.abs(known).max(axis=axis, keepdims=True, initial=0.0) - least
-    depths: NDArray[np.float64] = np.clip(100 * (values - least) / np.where(width == 0, 1.0, width), -100, 100)
+    depths: Floats = np.clip(100 * (values - least) / np.where(width == 0, 1.0, width), -100, 100)
     return depths
 
 

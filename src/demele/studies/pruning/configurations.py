@@ -12,8 +12,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.arrays import pd
 from demele.core.kinds import checked_name, checked_share
-from demele.core.lazy import pd
 from demele.core.proportions import holm
 from demele.estimation.differences import student
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.classifiers.comparison.compare import compare, rank
 from demele.classifiers.comparison.methods import HardRows
+from demele.core.arrays import Counts, Floats
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted, warn_user
 from demele.core.kinds import checked_count, checked_name
 from demele.core.outputs import write_whole
@@ -502,7 +502,7 @@ def _decided(jobs: Sequence[PruningJob]) -> Record:
     return {"pairs": found, "ranks": ranks}
 
 
-def disagreement(predictions: NDArray[np.int64]) -> NDArray[np.float64]:
+def disagreement(predictions: Counts) -> Floats:
     """Return of each image the share of models that do not predict what most of them do: no label is looked at.
 
     Parameters

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from demele.core.arrays import pd
 from demele.core.errors import InputError, quoted
 from demele.core.kinds import checked_name
-from demele.core.lazy import pd
 from demele.core.outputs import write_whole
 from demele.core.reading import check_shape
 from demele.core.result import Result, about
