@@ -18,12 +18,8 @@ from demele.bench.expectations import Candidate
 from demele.bench.run import candidate, chosen_candidates
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.signature import fingerprint
+from tests.bench.own import half
 from tests.refusals import refuses
-
-
-def half(codes: object, factors: object) -> float:
-    return 0.5
-
 
 # Choosing -----------------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,9 @@ import demele
 from demele import bench
 from demele.bench.run import drawn
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError
+from tests.bench.own import correlation, half, sometimes
 from tests.bench.own import mine as plain
+from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[np.float64]
@@ -28,24 +30,8 @@ def mine(**given: Any) -> bench.Scenario:
     return plain(**{"wanted": {"any": (bench.Holds(0.1),)}, **given})
 
 
-def correlation(codes: Array, factors: Array) -> float:
-    return float(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1])
-
-
-def sometimes(codes: Array, factors: Array) -> float:
-    """Raise, or return what is no number, depending on the draw."""
-    share = float(codes[0, 0])
-    if share < 0.3:
-        raise ValueError("too low")
-    return math.nan if share < 0.6 else share
-
-
 def spread(codes: Array, factors: Array) -> float:
     return float(codes.std())
-
-
-def half(codes: object, factors: object) -> float:
-    return 0.5
 
 
 #: First codes of the representations that :func:`counted` was called with.
@@ -90,8 +76,7 @@ def small() -> bench.Characterisation:
     ],
 )
 def test_a_verdict_that_is_not_there_suggests_the_nearest(row: str, criterion: Any, message: str) -> None:
-    with pytest.raises(UnknownNameError, match=message):
-        small().verdict(row, criterion)
+    refuses(UnknownNameError, message, small().verdict, row, criterion)
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
@@ -281,5 +266,4 @@ def test_the_table_holds_all_groups_and_no_other_is_known() -> None:
     assert (
         list(found.table()) == [*found.table("review"), *found.table("added")] == [item.name for item in found.criteria]
     )
-    with pytest.raises(InputError, match="group: expected 'review' or 'added', got 'source'"):
-        small().table("source")
+    refuses(InputError, "group: expected 'review' or 'added', got 'source'", small().table, "source")

@@ -31,24 +31,17 @@ def simulated(n: int = 600, seed: int = 0, models: int = 8) -> tuple[dict[str, N
     return found, truth
 
 
+def compared(noise: list[float], methods: Any = None, n: int = 300, models: int = 5, **given: Any) -> Any:
+    predictions, truth = simulated(n, models=models)
+    return bench.check_methods(predictions, truth, noise, methods, **given)
+
+
 @pytest.fixture(scope="module")
 def run() -> bench.MethodComparison:
-    predictions, truth = simulated()
-    return bench.check_methods(
-        predictions,
-        truth,
-        RATES,
-        [
-            "overlap",
-            "worst-case-overlap",
-            "worst-case",
-            "audit(labels=60)",
-            "sequential",
-            "agreement",
-            "cleaned(s=0.9, e=0.1)",
-        ],
-        measures=["accuracy", ("recall", 2)],
-    )
+    own = ["overlap", "worst-case-overlap", "worst-case", "audit(labels=60)", "sequential", "agreement"]
+    measures = ["accuracy", ("recall", 2)]
+    found: bench.MethodComparison = compared(RATES, [*own, "cleaned(s=0.9, e=0.1)"], 600, 8, measures=measures)
+    return found
 
 
 def test_every_pair_has_the_verdict_of_the_single_comparison(run: bench.MethodComparison) -> None:
@@ -101,24 +94,20 @@ def test_standard_errors_are_those_of_leaving_out_each_classifier(run: bench.Met
 
 
 def test_without_noise_the_classic_comparison_is_the_reference() -> None:
-    predictions, truth = simulated()
-    found = bench.check_methods(predictions, truth, [0.0], ["overlap", "worst-case-overlap", "cleaned(s=1, e=0)"])
-    for one in found.tallies:
+    for one in compared([0.0], ["overlap", "worst-case-overlap", "cleaned(s=1, e=0)"], 600, 8).tallies:
         assert_exact((one.n_type_1, one.n_type_2, one.agreement), (0, 0, 100.0))
 
 
 def test_an_audit_of_everything_decides_as_the_reference_does() -> None:
     """The rare error is that of its claims; how far intervals must be apart is the level of the run."""
-    predictions, truth = simulated(1000, models=12)
-    found = bench.check_methods(predictions, truth, [0.1], ["audit(labels=1000, design='uniform')"])
+    found = compared([0.1], ["audit(labels=1000, design='uniform')"], 1000, 12)
     assert_exact(found.tallies[0].agreement, 100.0)
 
 
 def test_two_classifiers_have_no_third_to_judge_them() -> None:
-    predictions, truth = simulated(300, models=2)
-    with pytest.raises(NotEnoughData, match="'agreement' judges each pair by a third classifier, and there are 2"):
-        bench.check_methods(predictions, truth, [0.1], ["overlap", "agreement"])
-    found = bench.check_methods(predictions, truth, [0.1], kind="uniform")
+    words = "'agreement' judges each pair by a third classifier, and there are 2"
+    refuses(NotEnoughData, words, compared, [0.1], ["overlap", "agreement"], models=2)
+    found = compared([0.1], models=2, kind="uniform")
     assert "agreement" not in found.contenders
     [note] = found.notes
     assert (note.code, note.subject) == ("method-left-out", ("agreement",))
@@ -150,14 +139,11 @@ def test_a_function_joins_by_one_argument() -> None:
 
 
 def test_what_a_function_writes_into_its_input_is_refused() -> None:
-    predictions, truth = simulated(100, models=3)
-
     def spoiling(baseline: Any, candidate: Any, given: Any) -> str:
         given[:] = 0
         return "inconclusive"
 
-    with pytest.raises(InputError, match=r"'spoiling' raised ValueError.*read-only"):
-        bench.check_methods(predictions, truth, [0.1], spoiling)
+    refuses(InputError, r"'spoiling' raised ValueError.*read-only", compared, [0.1], spoiling, 100, 3)
 
 
 def test_two_functions_of_one_name_are_kept_apart() -> None:
@@ -166,9 +152,8 @@ def test_two_functions_of_one_name_are_kept_apart() -> None:
 
 
 def test_a_function_that_is_not_told_the_measure_is_asked_for_accuracy_only() -> None:
-    predictions, truth = simulated(300, models=4)
-    asked: list[str | tuple[str, object]] = ["accuracy", ("recall", 2), ("f1", 1)]
-    found = bench.check_methods(predictions, truth, [0.1], [simple, peeking, "overlap"], measures=asked)
+    asked = ["accuracy", ("recall", 2), ("f1", 1)]
+    found = compared([0.1], [simple, peeking, "overlap"], measures=asked)
     done = {(one.method, one.measure) for one in found.tallies}
     assert {measure for method, measure in done if method == "simple"} == {"accuracy"}
     for method in ("peeking", "overlap"):
@@ -176,21 +161,19 @@ def test_a_function_that_is_not_told_the_measure_is_asked_for_accuracy_only() ->
     [note] = [note for note in found.notes if note.code == "measures-left-out"]
     assert note.subject == ("simple",)
     assert note.message.startswith("The function simple is not asked for recall of 2, f1 of 1: ")
-    with pytest.raises(InputError, match="none of the methods compares recall of 2; a function compares accuracy only"):
-        bench.check_methods(predictions, truth, [0.1], simple, measures=[("recall", 2)])
+    words = "none of the methods compares recall of 2; a function compares accuracy only"
+    refuses(InputError, words, compared, [0.1], simple, measures=[("recall", 2)])
 
 
 def test_a_function_may_say_what_it_compares() -> None:
-    predictions, truth = simulated(300, models=4)
     of_recall: Any = partial(simple)
     of_recall.measures = ("recall",)
-    found = bench.check_methods(
-        predictions, truth, [0.1], {"mine": of_recall, "overlap": "overlap"}, measures=["accuracy", ("recall", 2)]
-    )
+    methods = {"mine": of_recall, "overlap": "overlap"}
+    found = compared([0.1], methods, measures=["accuracy", ("recall", 2)])
     assert {one.measure for one in found.tallies if one.method == "mine"} == {"recall of 2"}
     of_recall.measures = ("accuracy", "speed")
-    with pytest.raises(InputError, match="the attribute measures of 'mine' must list some of accuracy, precision"):
-        bench.check_methods(predictions, truth, [0.1], {"mine": of_recall})
+    words = "the attribute measures of 'mine' must list some of accuracy, precision"
+    refuses(InputError, words, compared, [0.1], {"mine": of_recall})
 
 
 # What verdicts are held against --------------------------------------------------------------------------------------
@@ -248,51 +231,40 @@ def test_the_larger_value_of_another_measure() -> None:
 
 
 def test_a_store_gives_the_same_result_and_decides_nothing_twice(tmp_path: Path) -> None:
-    predictions, truth = simulated(300, models=5)
     path = tmp_path / "rows"
-    methods = ["overlap", "worst-case-overlap", "audit(labels=30)"]
-    whole = bench.check_methods(predictions, truth, RATES, methods)
-    bench.check_methods(predictions, truth, RATES, methods[:1], store=path)
+    methods: list[Any] = ["overlap", "audit(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
+    whole = compared(RATES, methods, n_jobs=2)  # the number of processes changes nothing
+    compared(RATES, methods[:1], store=path)
     size = path.stat().st_size
-    again = bench.check_methods(predictions, truth, RATES, methods, store=path)
-    assert again.to_json() == whole.to_json()
+    assert compared(RATES, methods, store=path).to_json() == whole.to_json()
     grown = path.stat().st_size
     assert grown > size
-    bench.check_methods(predictions, truth, RATES, methods, store=path, n_jobs=2)
+    compared(RATES, methods, store=path, n_jobs=2)
     assert_exact(path.stat().st_size, grown)
 
 
-def test_the_number_of_processes_changes_nothing() -> None:
-    predictions, truth = simulated(300, models=5)
-    methods = ["overlap", "audit(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
-    one, two = (bench.check_methods(predictions, truth, RATES, methods, n_jobs=jobs) for jobs in (1, 2))
-    assert one.to_json() == two.to_json()
+FEATURES = np.random.default_rng(0).normal(size=(90, 3))
+Y = (FEATURES[:, 0] > 0).astype(int)
 
 
 def test_a_store_of_another_level_is_refused(tmp_path: Path) -> None:
     """What was decided at one level must not be shown as decided at another."""
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(90, 3))
-    y = (features[:, 0] > 0).astype(int)
     small: dict[str, Any] = {
         "noise": [0.1], "methods": ["overlap"], "measures": "accuracy", "n_classifiers": 3, "n_candidates": 6,
         "n_annotators": 6, "training_rates": [0.1], "folds": 3, "store": tmp_path / "rows",
     }  # fmt: skip
-    bench.noise_experiment(features, y, **small)
-    refuses(InputError, r"store: .* `level` = 0.95, this run", bench.noise_experiment, features, y, level=0.6, **small)
+    bench.noise_experiment(FEATURES, Y, **small)
+    refuses(InputError, r"store: .* `level` = 0.95, this run", bench.noise_experiment, FEATURES, Y, level=0.6, **small)
 
 
 @pytest.mark.parametrize(("argument", "asked"), [("noise", [0.1, 0.99]), ("selection_rate", 0.99)])
 def test_rates_beyond_the_annotators_are_said_before_classifiers_are_trained(
     argument: str, asked: Any, tmp_path: Path
 ) -> None:
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(90, 3))
-    y = (features[:, 0] > 0).astype(int)
     path = tmp_path / "rows"
     with pytest.raises(InputError, match=f"{argument}: expected at most 0.\\d+, the highest rate that these"):
         bench.noise_experiment(
-            features, y, methods=["overlap"], n_classifiers=3, n_candidates=6, n_annotators=6, training_rates=[0.1],
+            FEATURES, Y, methods=["overlap"], n_classifiers=3, n_candidates=6, n_annotators=6, training_rates=[0.1],
             store=path, **{argument: asked},
         )  # fmt: skip
     keys = Store.read(path)[1]
@@ -327,9 +299,9 @@ def test_bad_input_is_named() -> None:
         ({"measures": []}, InputError, "at least one"),
         ({"measures": [("recall", 1)], "methods": ["worst-case"]}, InputError, "none of the methods"),
         (
-            {"reference": "paired", "measures": ["accuracy", ("recall", 1)]},
+            {"reference": "paired", "measures": [("recall", 1)]},
             InputError,
-            "reference: 'paired' compares accuracies, got recall of 1",
+            "'paired' compares accuracies, got recall",
         ),
         ({"kind": "class"}, InputError, "kind: expected 'feature', 'uniform' or a callable"),
         ({"kind": "uniform", "annotations": [[0] * 60]}, InputError, "annotations: only"),

@@ -17,6 +17,7 @@ import demele
 from demele import bench
 from demele.core.errors import DemeleWarning, FormatError, InputError
 from tests.bench.own import mine as plain
+from tests.bench.own import sometimes
 from tests.refusals import refuses
 
 Array = NDArray[np.float64]
@@ -48,13 +49,6 @@ def mine(**given: Any) -> bench.Scenario:
         "kind": "settings",
     }
     return plain(**{**usual, **given})
-
-
-def sometimes(codes: Array, factors: Array) -> float:
-    share = float(codes[0, 0])
-    if share < 0.4:
-        raise ValueError("too low")
-    return share
 
 
 def mean(codes: Array, factors: Array) -> float:
@@ -158,37 +152,24 @@ def packed(told: Any) -> bytes:
     return gzip.compress(json.dumps(told).encode(), mtime=0)
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        b"",
-        b"no gzip at all",
-        packed([1, 2]),
-        packed({}),
-        packed({"format": "demele-rows", "format_version": 1}),
-        packed({"format": "demele-bench", "format_version": 1})[:-9],
-    ],
-)
-def test_another_file_is_refused(written: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "other.gz"
-    path.write_bytes(written)
-    refuses(FormatError, r"other\.gz is not a saved characterisation", bench.load, path)
-
-
-def test_another_version_is_refused_and_named(tmp_path: Path) -> None:
-    path = tmp_path / "later.gz"
-    path.write_bytes(packed({**content(), "format_version": 2, "demele": "9.8"}))
-    refuses(FormatError, r"has format version 2, this demele reads 1.*the demele that wrote it", bench.load, path)
-
-
-PARTS = "protocol n_samples level seeds slow_seeds candidates scenarios curves seconds demele"
-
-
-@pytest.mark.parametrize("part", PARTS.split())
-def test_a_file_without_a_part_is_refused(part: str, tmp_path: Path) -> None:
-    path = tmp_path / "part.gz"
-    path.write_bytes(packed({what: told for what, told in content().items() if what != part}))
-    refuses(FormatError, f"lacks a part of a characterisation: KeyError\\('{part}'\\)", bench.load, path)
+def test_other_files_and_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path, whole = tmp_path / "other.gz", content()
+    other, lacks = r"other\.gz is not a saved characterisation", "lacks a part of a characterisation"
+    bare = {"format": "demele-bench", "format_version": 1}
+    parts = set(whole) - {"format", "format_version", "rows_of", "fewer_rows", "drifting", "own"}
+    odd: list[dict[str, Any]] = [{"curves": []}, {"level": "x"}, {"level": 2.0}, {"n_samples": "many"}]
+    severities = {"scenarios": [{"name": "mixing", "severities": [0.0, 1.0]}]}
+    cases = [
+        *((b, other) for b in (b"", b"no gzip at all", packed([1, 2]), packed({}), packed(bare)[:-9])),
+        (packed({**bare, "format": "demele-rows"}), other),
+        (packed({**whole, "format_version": 2, "demele": "9.8"}), "has format version 2, .*the demele that wrote it"),
+        *((packed({k: v for k, v in whole.items() if k != part}), rf"{lacks}: KeyError\('{part}'\)") for part in parts),
+        *((packed({**whole, **one}), lacks) for one in odd),
+        (packed({**whole, **severities}), "'mixing' was measured at other severities"),
+    ]
+    for written, message in cases:
+        path.write_bytes(written)
+        refuses(FormatError, message, bench.load, path)
 
 
 def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
@@ -203,29 +184,3 @@ def test_paths_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     refuses(InputError, "path: cannot read", bench.load, tmp_path / "absent.gz")
     refuses(InputError, "expected a file, got a folder", bench.load, tmp_path)
     refuses(InputError, "cannot write", varied().save, tmp_path / "no" / "folder.gz")
-
-
-# Parts that do not fit -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("part", "instead_of_it"),
-    [
-        ("curves", []),
-        ("level", "x"),
-        ("level", 2.0),
-        ("n_samples", "many"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: Any, tmp_path: Path) -> None:
-    path = bench.check_metrics("mig", "mixing", seeds=1, n_rows=100).save(tmp_path / "a.json.gz")
-    content = json.loads(gzip.decompress(path.read_bytes()))
-    content[part] = instead_of_it
-    path.write_bytes(gzip.compress(json.dumps(content).encode()))
-    refuses(FormatError, "lacks a part of a characterisation", bench.load, path)
-
-
-def test_a_known_scenario_of_other_severities_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "other.gz"
-    path.write_bytes(packed({**content(), "scenarios": [{"name": "mixing", "severities": [0.0, 1.0]}]}))
-    refuses(FormatError, "'mixing' was measured at other severities", bench.load, path)

@@ -1,9 +1,5 @@
 """A run: the same records wherever it works, reasons where there is no number, only what is left computed."""
 
-import functools
-import multiprocessing
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -17,6 +13,7 @@ from demele.core.errors import InputError
 from demele.core.store import Key, Store
 from demele.noise.transition import TransitionMatrix
 from demele.runtime.sweep import Sweep
+from tests.bench.own import correlation, draw, mine, sometimes
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
@@ -24,28 +21,12 @@ IDENTITY: dict[str, str | int] = {"demele": "0.1.0"}
 N = 200
 
 
-def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
-    factors = rng.random((n, 3))
-    return (1 - severity) * factors + severity * rng.random((n, 3)), factors
-
-
 def scenario_of(function: Any = draw, **given: Any) -> Scenario:
-    own = {"name": "mine", "title": "Mine", "question": "?", "sweep": "share", "severities": (0.0, 0.5)}
-    return Scenario(**{**own, **given}, draw=function)
+    return mine(draw=function, **given)
 
 
 def plan_of(metrics: Any, scenarios: Any, seeds: int = 2, n_samples: int = N) -> Plan:
-    candidates = metrics if isinstance(metrics, tuple) else chosen_candidates(metrics)
-    chosen = tuple(scenario(item) if isinstance(item, str) else item for item in scenarios)
-    often = {item.name: seeds for item in chosen}
-    return Plan(
-        candidates=candidates,
-        scenarios=chosen,
-        seeds=often,
-        slow_seeds=often,
-        n_samples=n_samples,
-        protocol="review2022",
-    )
+    return Plan(metrics, scenarios, seeds, seeds, n_samples, "review2022")
 
 
 def run(plan: Plan, sweep: Sweep | None = None, **given: Any) -> Store:
@@ -64,18 +45,6 @@ def without_seconds(store: Store) -> dict[Key, dict[str, Any]]:
     return {key: {what: value for what, value in store[key].items() if what != "seconds"} for key in sorted(store)}
 
 
-def correlation(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
-    return float(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1])
-
-
-def sometimes(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
-    """Raise, or return what is no number, depending on the draw."""
-    share = float(codes[0, 0])
-    if share < 0.3:
-        raise ValueError("too low")
-    return float("nan") if share < 0.6 else share
-
-
 # The records ----------------------------------------------------------------------------------------------------------
 
 
@@ -88,28 +57,13 @@ def test_a_group_is_measured_where_one_of_it_is_not_declined() -> None:
 # Where it works -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def processes() -> Iterator[Executor]:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool
-
-
 def grid() -> Plan:
     metrics = ["mig", "rmig", "sap", "z_min_variance", "irs", correlation, sometimes]
     return plan_of(metrics, ["noise", "redundant", scenario_of()], seeds=2)
 
 
-@functools.cache
-def serial() -> dict[Key, dict[str, Any]]:
-    return records_of(grid())
-
-
 def test_two_workers_give_the_records_of_one() -> None:
-    assert records_of(grid(), n_jobs=2) == serial()
-
-
-def test_an_executor_gives_the_records_of_one(processes: Executor) -> None:
-    assert records_of(grid(), executor=processes) == serial()
+    assert records_of(grid(), n_jobs=2) == records_of(grid())
 
 
 def test_functions_without_a_module_reach_the_workers() -> None:

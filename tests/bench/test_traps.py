@@ -10,6 +10,7 @@ import pytest
 from demele import bench
 from demele.bench import AtLeast, Falls, Holds, Keeps
 from demele.core.errors import DemeleWarning, InputError, InputTypeError
+from tests.bench.own import half
 from tests.bench.own import mine as plain
 from tests.refusals import refuses
 
@@ -17,10 +18,6 @@ from tests.refusals import refuses
 pytestmark = pytest.mark.filterwarnings("ignore:.* has no value on scenario:demele.core.errors.DemeleWarning")
 
 SMALL: dict[str, Any] = {"seeds": 1, "n_rows": 100}
-
-
-def half(codes: object, factors: object) -> float:
-    return 0.5
 
 
 def mine(**given: Any) -> bench.Scenario:

@@ -14,6 +14,16 @@ SKILLS: Mapping[str, float] = {"old": 0.6, "new": 0.7, "third": 0.75, "fourth": 
 DATE = "2026-01-05T10-11-12.345678"
 
 
+def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def json_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+    return str(written(path, "".join(json.dumps(row) + "\n" for row in rows)))
+
+
 def rights(model: str, task: str, n: int) -> NDArray[np.bool_]:
     """Whether a model answers each question right."""
     seed = [*model.encode(), 0, *task.encode()]
@@ -76,13 +86,10 @@ def harness_logs(
     """Write ``folder/MODEL/samples_TASK_DATE.jsonl``, and return the paths by models, then by tasks."""
     paths = []
     for model in models:
-        (folder / model).mkdir(parents=True, exist_ok=True)
-        (folder / model / f"results_{DATE}.json").write_text('{"results": {}}', encoding="utf-8")
+        written(folder / model / f"results_{DATE}.json", '{"results": {}}')
         for task in tasks:
-            path = folder / model / f"samples_{task}_{DATE}.jsonl"
             lines = (words_lines if words else choice_lines)(model, task, n)
-            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-            paths.append(str(path))
+            paths.append(json_lines(folder / model / f"samples_{task}_{DATE}.jsonl", lines))
     return paths
 
 
@@ -112,13 +119,13 @@ def inspect_log(
     """Write a log of Inspect: an archive (``.eval``) or one file (``.json``)."""
     header: dict[str, Any] = {"version": 2, "status": status, "eval": {"task": task, "model": f"mockllm/{model}"}}
     header |= {} if error is None else {"error": {"message": error, "traceback": "Traceback ..."}}
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".json":
-        path.write_text(json.dumps({**header, "samples": samples}), encoding="utf-8")
-        return str(path)
+        return str(written(path, json.dumps({**header, "samples": samples})))
+    path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("_journal/start.json", json.dumps({"version": 2, "eval": header["eval"]}))
         for sample in samples:
             archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
         archive.writestr("header.json", json.dumps(header))
+        archive.writestr("../samples/evil.json", "[")  # no sample: neither read nor written anywhere
     return str(path)

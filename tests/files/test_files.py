@@ -14,11 +14,6 @@ from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
-@pytest.fixture
-def warned() -> list[str]:
-    return []
-
-
 def _values(table: Any) -> Any:
     return table.to_numpy() if isinstance(table, pd.DataFrame) else np.asarray(table)
 

@@ -11,24 +11,13 @@ import pytest
 from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
 from demele.files.expert_sheets import read_any_audit
-from demele.files.label_files import (
-    classes_named,
-    column,
-    models,
-    read_cleaning,
-    read_transition,
-)
+from demele.files.label_files import classes_named, column, models, read_cleaning, read_transition
 from demele.labels import TransitionCounts, TransitionMatrix
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
 NUMBERS = np.array([0, 1, 2, 0, 1, 2])
 NAMES = np.array(["a", "b", "c", "a", "b", "c"], dtype=object)
-
-
-@pytest.fixture
-def warned() -> list[str]:
-    return []
 
 
 def _write(name: str, **columns: Any) -> str:

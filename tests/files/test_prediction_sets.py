@@ -16,7 +16,7 @@ from demele.files import read_predictions
 from demele.files.model_logs import NO_ANSWER, OTHER_ANSWER, LoggedAnswer, plain, texts_of
 from demele.files.prediction_sets import PredictionSet, refuse_other_order
 from tests.cli.conftest import Program
-from tests.files.model_logs import harness_logs, inspect_log, inspect_samples, rights, sums
+from tests.files.model_logs import harness_logs, inspect_log, inspect_samples, json_lines, rights, sums
 from tests.refusals import refuses
 
 LOGS = Path(__file__).parent / "logs"
@@ -57,7 +57,7 @@ def test_answers_in_words_are_classes_that_are_right_as_the_harness_says() -> No
 def unread(path: str, to: Path) -> str:
     """Write a log whose answers are not the texts that its verdicts are about, as a grader's log."""
     held = [{**line, "filtered_resps": ["It may well be."]} for line in lines(path)]
-    return written(to / Path(path).parent.name / "samples_words.jsonl", held)
+    return json_lines(to / Path(path).parent.name / "samples_words.jsonl", held)
 
 
 def test_answers_whose_texts_explain_no_verdict_are_right_or_wrong(tmp_path: Path) -> None:
@@ -90,16 +90,10 @@ def sample(number: int, scores: list[float], target: Any, **more: Any) -> dict[s
     return {**held, "metrics": ["acc"], "acc": right, "doc_hash": f"h{number}", **more}
 
 
-def written(path: Path, samples: list[dict[str, Any]]) -> str:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(one) + "\n" for one in samples), encoding="utf-8")
-    return str(path)
-
-
 def test_a_target_may_be_text_and_questions_may_come_in_any_order(tmp_path: Path) -> None:
     one = [sample(10, [-1, -2], 0), sample(9, [-3, -2], "yes"), sample(2, [-1, -9], 1)]
     other = [sample(2, [-1, -0.5], 1), sample(10, [-4, -2], 0), sample(9, [-3, -2], "yes")]
-    found = read_predictions([written(tmp_path / "a.jsonl", one), written(tmp_path / "b.jsonl", other)])
+    found = read_predictions([json_lines(tmp_path / "a.jsonl", one), json_lines(tmp_path / "b.jsonl", other)])
     assert found.ids.tolist() == ["2", "9", "10"]
     assert found.labels.tolist() == [1, 1, 0]
     assert found.predictions["a"].tolist() == [0, 1, 0]
@@ -127,24 +121,15 @@ def test_what_cannot_be_joined_is_refused(
     change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], message: str, tmp_path: Path
 ) -> None:
     held = [sample(0, [-1, -2], 0), sample(1, [-3, -2], 1)]
-    paths = [written(tmp_path / "a.jsonl", held), written(tmp_path / "b.jsonl", change(held))]
+    paths = [json_lines(tmp_path / "a.jsonl", held), json_lines(tmp_path / "b.jsonl", change(held))]
     refuses((InputError, FormatError), re.escape(message), read_predictions, paths)
 
 
 def test_common_rows_are_kept_and_the_others_counted(tmp_path: Path) -> None:
     held = [sample(place, [-1, -2], 0) for place in range(5)]
-    paths = [written(tmp_path / "a.jsonl", held[:4]), written(tmp_path / "b.jsonl", held[1:])]
+    paths = [json_lines(tmp_path / "a.jsonl", held[:4]), json_lines(tmp_path / "b.jsonl", held[1:])]
     found = read_predictions(paths, ids="common")
     assert (found.ids.tolist(), found.left_out) == (["1", "2", "3"], 2)
-
-
-def inspected(path: Path, samples: list[dict[str, Any]], status: str = "success") -> str:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", json.dumps({"status": status, "eval": {"model": path.stem}}))
-        for place, one in enumerate(samples):
-            archive.writestr(f"samples/{place}.json", json.dumps(one))
-        archive.writestr("../samples/evil.json", "[")  # no sample: neither read nor written anywhere
-    return str(path)
 
 
 def run(name: str, value: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
@@ -152,15 +137,19 @@ def run(name: str, value: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
 
 
 def test_epochs_scorers_and_samples_without_score(tmp_path: Path) -> None:
-    twice = inspected(tmp_path / "twice.eval", [run("a", "C"), run("a", "I", 2), run("b", 1.0), run("b", 0, 2)])
+    twice = inspect_log(
+        tmp_path / "twice.eval", "twice", [run("a", "C"), run("a", "I", 2), run("b", 1.0), run("b", 0, 2)]
+    )
     refuses(FormatError, "holds 2 epochs", read_predictions, [twice])
-    assert read_predictions([f"{twice}::epoch=2"]).predictions["twice"].tolist() == ["wrong", "wrong"]
-    failed = inspected(tmp_path / "failed.eval", [run("a", "C"), run("b", "C", scores=None)], "error")
+    assert read_predictions([f"{twice}::epoch=2"]).predictions["mockllm/twice"].tolist() == ["wrong", "wrong"]
+    failed = inspect_log(
+        tmp_path / "failed.eval", "failed", [run("a", "C"), run("b", "C", scores=None)], status="error"
+    )
     refuses(InputError, "1 question has no score, first 'b' and its", read_predictions, [f"{twice}::epoch=1", failed])
     found = read_predictions([f"{twice}::epoch=1", failed], ids="common")
     assert found.left_out == 1
     assert "its status is 'error'" in found.notes[0]
-    partly = inspected(tmp_path / "partly.eval", [run("a", "P")])
+    partly = inspect_log(tmp_path / "partly.eval", "partly", [run("a", "P")])
     refuses(FormatError, "'P' says neither right nor wrong", read_predictions, [partly])
 
 
@@ -252,7 +241,7 @@ def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], message: str, d
 def test_likelihoods_per_character_for_acc_norm(tmp_path: Path) -> None:
     # -1.5 / 2 = -0.75 for "no", -1.8 / 3 = -0.6 for "yes": another choice than by acc
     one = sample(0, [-1.5, -1.8], 1, metrics=["acc", "acc_norm"], acc_norm=1.0)
-    path = written(tmp_path / "a.jsonl", [one])
+    path = json_lines(tmp_path / "a.jsonl", [one])
     assert read_predictions([path]).predictions["a"].tolist() == [0]
     assert read_predictions([f"{path}::acc_norm"]).predictions["a"].tolist() == [1]
 

@@ -10,13 +10,8 @@ import pytest
 from demele.core.errors import DemeleError, FormatError, InputError, UnknownNameError
 from demele.files.named import sheet_bytes
 from demele.files.score_files import read_human, read_scores, systems_of
-from tests.files.model_logs import harness_logs, inspect_log
+from tests.files.model_logs import harness_logs, inspect_log, json_lines, written
 from tests.refusals import refuses
-
-
-def written(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def samples(values: dict[str, list[Any]], **more: Any) -> list[dict[str, Any]]:
@@ -29,11 +24,10 @@ def samples(values: dict[str, list[Any]], **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+def lines(path: Path, rows: list[dict[str, Any]]) -> str:
     """A file of lm-evaluation-harness: each row has its own measures."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     base = {"doc": {"q": 1}, "target": "0", "resps": [["a"]], "filtered_resps": ["a"], "filter": "none"}
-    return written(path, "".join(json.dumps({**base, **row}) + "\n" for row in rows))
+    return json_lines(path, [{**base, **row} for row in rows])
 
 
 # Tables --------------------------------------------------------------------------------------------------------------

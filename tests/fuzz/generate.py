@@ -195,27 +195,23 @@ def _hostile_value(rng: np.random.Generator) -> Any:
 def nested(rng: np.random.Generator) -> bytes:
     """JSON that is deep, wide or huge."""
     depth = int(rng.choice([100, 5000, 100_000]))
-    return bytes(
-        _pick(
-            rng,
-            [
-                b"[" * depth + b"]" * depth,
-                b'{"a":' * depth + b"1" + b"}" * depth,
-                b"[" * depth,
-                b'{"a": [' + b"9" * 400 + b", 1]}",
-                b"[[1e999, -1e999], [NaN, Infinity]]",
-                b'[{"a": 1, "a": 2}]',
-                b'{"\\ud800": [1, 2]}',
-                b'[{"' + b"q" * 5000 + b'": "' + b"q" * 5000 + b'"}]',
-                "[[1, 2], [3, 4]]".encode("utf-16"),
-                b"[" + b",".join(b'{"c%d": 1}' % index for index in range(min(depth, 5000))) + b"]",
-                b"[[[[1]]]]",
-                b"null",
-                b"[{}]",
-                b"[[], []]",
-            ],
-        )
-    )
+    choices = [
+        b"[" * depth + b"]" * depth,
+        b'{"a":' * depth + b"1" + b"}" * depth,
+        b"[" * depth,
+        b'{"a": [' + b"9" * 400 + b", 1]}",
+        b"[[1e999, -1e999], [NaN, Infinity]]",
+        b'[{"a": 1, "a": 2}]',
+        b'{"\\ud800": [1, 2]}',
+        b'[{"' + b"q" * 5000 + b'": "' + b"q" * 5000 + b'"}]',
+        "[[1, 2], [3, 4]]".encode("utf-16"),
+        b"[" + b",".join(b'{"c%d": 1}' % index for index in range(min(depth, 5000))) + b"]",
+        b"[[[[1]]]]",
+        b"null",
+        b"[{}]",
+        b"[[], []]",
+    ]
+    return bytes(_pick(rng, choices))
 
 
 # Files that hold values --------------------------------------------------------------------------------------------
@@ -366,32 +362,28 @@ def _table(rng: np.random.Generator) -> Input:
 
 def _odd_text(content: bytes, rng: np.random.Generator) -> bytes:
     text = content.decode("utf-8", "replace")
-    return bytes(
-        _pick(
-            rng,
-            [
-                b"\xef\xbb\xbf" + content,
-                text.encode("utf-16"),
-                text.replace("a", "\xe4").encode("latin-1", "replace"),
-                content.replace(b"\n", b"\r\n", 3),
-                content.replace(b"\n", b"\n\n", 1),
-                content.replace(b",", b";"),
-                content.replace(b".", b",").replace(b",", b";", 1),
-                b'"' + content,
-                content.replace(b"\n", b'\n"', 1),
-                content.replace(b",", b",,", 1),
-                b",".join([b"c%d" % index for index in range(3000)]) + b"\n" + b",".join([b"1"] * 3000) + b"\n",
-                b"q" * 200_000 + b"\n" + b"1\n",
-                b"\x00" * 100,
-                content.replace(b"\n", b"\x00\n", 2),
-                b"1",
-                b"a,a\n1,2\n",
-                b'"a\nb",c\n1,2\n',
-                content.splitlines()[0] + b"\n" if content else b"",
-                b"\x1f\x8b" + content,
-            ],
-        )
-    )
+    odd = [
+        b"\xef\xbb\xbf" + content,
+        text.encode("utf-16"),
+        text.replace("a", "\xe4").encode("latin-1", "replace"),
+        content.replace(b"\n", b"\r\n", 3),
+        content.replace(b"\n", b"\n\n", 1),
+        content.replace(b",", b";"),
+        content.replace(b".", b",").replace(b",", b";", 1),
+        b'"' + content,
+        content.replace(b"\n", b'\n"', 1),
+        content.replace(b",", b",,", 1),
+        b",".join([b"c%d" % index for index in range(3000)]) + b"\n" + b",".join([b"1"] * 3000) + b"\n",
+        b"q" * 200_000 + b"\n" + b"1\n",
+        b"\x00" * 100,
+        content.replace(b"\n", b"\x00\n", 2),
+        b"1",
+        b"a,a\n1,2\n",
+        b'"a\nb",c\n1,2\n',
+        content.splitlines()[0] + b"\n" if content else b"",
+        b"\x1f\x8b" + content,
+    ]
+    return bytes(_pick(rng, odd))
 
 
 def _odd_parquet(table: pd.DataFrame, rng: np.random.Generator) -> bytes:
@@ -399,23 +391,21 @@ def _odd_parquet(table: pd.DataFrame, rng: np.random.Generator) -> bytes:
     import pyarrow.parquet as parquet
 
     n = max(len(table), 2)
-    extra = _pick(
-        rng,
-        [
-            arrow.array([[1, 2]] * n),
-            arrow.array([{"a": 1, "b": "x"}] * n),
-            arrow.array([[("k", 1)]] * n, type=arrow.map_(arrow.string(), arrow.int64())),
-            arrow.array([None] * n),
-            arrow.array([b"\xff\xfe"] * n),
-            arrow.array([1] * n, type=arrow.timestamp("ns", tz="Europe/Berlin")),
-            arrow.array([1] * n, type=arrow.duration("s")),
-            arrow.array([True, None] * n)[:n],
-            arrow.array([2**63] * n, type=arrow.uint64()),
-            arrow.array(["x", "y"] * n)[:n].dictionary_encode(),
-            arrow.array([1] * n, type=arrow.decimal128(10)),
-            arrow.array(np.full(n, 0.5, np.float16)),
-        ],
-    )
+    columns = [
+        arrow.array([[1, 2]] * n),
+        arrow.array([{"a": 1, "b": "x"}] * n),
+        arrow.array([[("k", 1)]] * n, type=arrow.map_(arrow.string(), arrow.int64())),
+        arrow.array([None] * n),
+        arrow.array([b"\xff\xfe"] * n),
+        arrow.array([1] * n, type=arrow.timestamp("ns", tz="Europe/Berlin")),
+        arrow.array([1] * n, type=arrow.duration("s")),
+        arrow.array([True, None] * n)[:n],
+        arrow.array([2**63] * n, type=arrow.uint64()),
+        arrow.array(["x", "y"] * n)[:n].dictionary_encode(),
+        arrow.array([1] * n, type=arrow.decimal128(10)),
+        arrow.array(np.full(n, 0.5, np.float16)),
+    ]
+    extra = _pick(rng, columns)
     base = {str(name): arrow.array([str(value) for value in table[name]] if table[name].dtype == object else table[name].to_numpy())
             for name in table.columns if list(table.columns).count(name) == 1} if len(table) == n else {}  # fmt: skip
     names, arrays = [*base, "extra"], [*base.values(), extra]
@@ -510,31 +500,29 @@ def _accumulator(rng: np.random.Generator) -> Input:
 
 
 def _python(rng: np.random.Generator) -> Input:
-    content = _pick(
-        rng,
-        [
-            damaged(b"def mine(codes, factors):\n    return float(codes.mean())\n", rng),
-            b"(" * 5000,
-            b"x = " + b"-" * 50_000 + b"1",
-            b"x = " + b"+".join([b"1"] * 20_000),
-            b"x = " + b"a." * 5000 + b"b",
-            b"\x00",
-            "def mine(c, f): return 1".encode("utf-16"),
-            b"# -*- coding: utf-7 -*-\nx = 1\n",
-            b"raise SystemExit",
-            b"raise ValueError('q' * 5000)",
-            b"class E(Exception):\n    def __str__(self): return 5\nraise E()",
-            b"def mine(codes, factors): return 'q' * 5000",
-            b"def mine(): pass",
-            b"def mine(codes, factors): return float('nan')",
-            b"def mine(codes, factors): raise KeyError('q' * 5000)",
-            b"def mine(codes, factors):\n    def deep(): return deep()\n    return deep()",
-            b"x = '\\N{nonsense}'",
-            b"x = 9" + b"9" * 6000,
-            b"!fifo",
-            b"",
-        ],
-    )
+    sources = [
+        damaged(b"def mine(codes, factors):\n    return float(codes.mean())\n", rng),
+        b"(" * 5000,
+        b"x = " + b"-" * 50_000 + b"1",
+        b"x = " + b"+".join([b"1"] * 20_000),
+        b"x = " + b"a." * 5000 + b"b",
+        b"\x00",
+        "def mine(c, f): return 1".encode("utf-16"),
+        b"# -*- coding: utf-7 -*-\nx = 1\n",
+        b"raise SystemExit",
+        b"raise ValueError('q' * 5000)",
+        b"class E(Exception):\n    def __str__(self): return 5\nraise E()",
+        b"def mine(codes, factors): return 'q' * 5000",
+        b"def mine(): pass",
+        b"def mine(codes, factors): return float('nan')",
+        b"def mine(codes, factors): raise KeyError('q' * 5000)",
+        b"def mine(codes, factors):\n    def deep(): return deep()\n    return deep()",
+        b"x = '\\N{nonsense}'",
+        b"x = 9" + b"9" * 6000,
+        b"!fifo",
+        b"",
+    ]
+    content = _pick(rng, sources)
     name = _pick(rng, ["mine", "mine", "other", "", "q" * 5000, "é", "a,b"])
     call = f"bench metrics --scenarios mixing --seeds 1 --rows 100 --alone --metrics input.py::{name}"
     return Input("python", "hostile", (*call.split(), "--quiet"), {"input.py": content})

@@ -30,16 +30,12 @@ Rng = np.random.Generator
 def _written(names: Sequence[str], rows: Sequence[Sequence[str]], rng: Rng) -> tuple[bytes, bool, str]:
     """Write a table in one of many ways; whether its values are as they were, and how it was written."""
     head, lines = list(names), [list(row) for row in rows]
-    quoting: Literal[0, 1]
-    sign, quoting, end = ",", csv.QUOTE_MINIMAL, "\n"
     how = str(rng.choice(_WAYS))
     at = int(rng.integers(0, len(lines)))
-    kept = True
-    if how in (";", "\t", "|", " "):
-        sign = how
-    elif how == "quoted":
-        quoting = csv.QUOTE_ALL
-    elif how == "surplus":
+    kept = how not in ("missing", "quote", "damaged")
+    sign = how if how in (";", "\t", "|", " ") else ","
+    end = {"blank end": "\n\n", "CRLF": "\r\n", "CR": "\r"}.get(how, "\n")
+    if how == "surplus":
         lines = [[*line, "0"] for line in lines]
     elif how == "one surplus":
         lines[at] = [*lines[at], "0"]
@@ -49,18 +45,11 @@ def _written(names: Sequence[str], rows: Sequence[Sequence[str]], rng: Rng) -> t
         head[-1] = head[0]
     elif how == "no names":
         head = []
-    elif how == "numbered":
-        head, lines = ["", *head], [[str(row), *line] for row, line in enumerate(lines)]
-    elif how == "named number":
-        head, lines = ["row", *head], [[str(row), *line] for row, line in enumerate(lines)]
+    elif how in ("numbered", "named number"):
+        head = ["" if how == "numbered" else "row", *head]
+        lines = [[str(row), *line] for row, line in enumerate(lines)]
     elif how == "blank line":
         lines.insert(at, [])
-    elif how == "blank end":
-        end = "\n\n"
-    elif how == "CRLF":
-        end = "\r\n"
-    elif how == "CR":
-        end = "\r"
     elif how == "comment":
         head[0] = f"# {head[0]}"
     elif how == "spaces":
@@ -72,10 +61,11 @@ def _written(names: Sequence[str], rows: Sequence[Sequence[str]], rng: Rng) -> t
     elif how == "trailing":
         head, lines = [*head, ""], [[*line, ""] for line in lines]
     elif how == "missing":
-        kept, lines[at][-1] = False, str(rng.choice(["", "NA", "None", "nan", "null"]))
+        lines[at][-1] = str(rng.choice(["", "NA", "None", "nan", "null"]))
     elif how == "quote":
-        kept, lines[at][-1] = False, '"'
+        lines[at][-1] = '"'
     stream = io.StringIO()
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if how == "quoted" else csv.QUOTE_MINIMAL
     writer = csv.writer(stream, delimiter=sign, quoting=quoting, lineterminator=end)
     writer.writerows([head, *lines] if head else lines)
     content = stream.getvalue().encode()
@@ -84,7 +74,7 @@ def _written(names: Sequence[str], rows: Sequence[Sequence[str]], rng: Rng) -> t
     elif how == "UTF-16":
         content = stream.getvalue().encode("utf-16")
     elif how == "damaged":
-        kept, content = False, damaged(content, rng)
+        content = damaged(content, rng)
     return content, kept, how
 
 

@@ -125,18 +125,16 @@ def _told(one: Input) -> tuple[str, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        status = 0
         try:
             if one.call[0] == "api:images":
                 image_sets.read(one.call[1], one.call[2] == "converted")
-                status = 0
             elif one.call[0] == "api:made":
                 made.warm()
                 with _at_most(MOST_SECONDS_OF_CALLS):
                     made.run(one.call[1], int(one.call[2]))
-                status = 0
             elif one.call[0].startswith("api:"):
                 _api(one.call[0][4:], one.files["input"])
-                status = 0
             else:
                 status = main(list(one.call))
         except DemeleError as error:

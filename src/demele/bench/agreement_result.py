@@ -440,19 +440,6 @@ def error_without_association(n: int) -> float:
     return math.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))) if n > 1 else math.nan
 
 
-def clear_line(n: int, alpha: float) -> float:
-    """Return the approximate least significant tau of n untied rows at a level.
-
-    Examples
-    --------
-    >>> round(clear_line(36, 0.05), 2), round(clear_line(36, 0.05 / 136), 2)
-    (0.23, 0.42)
-    """
-    from scipy.stats import norm
-
-    return float(norm.isf(alpha / 2)) * error_without_association(n)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairAgreement:
     """Kendall's tau-b between the scores of two metrics.
@@ -541,7 +528,10 @@ class RankMatrix:
     @property
     def lines(self) -> tuple[float, float]:
         """Approximate least ``|tau|`` of untied configurations that is significant before and after correction."""
-        before, corrected = (clear_line(self.configurations, alpha) for alpha in self._alphas)
+        from scipy.stats import norm
+
+        error = error_without_association(self.configurations)
+        before, corrected = (float(norm.isf(alpha / 2)) * error for alpha in self._alphas)
         return before, corrected
 
     @property

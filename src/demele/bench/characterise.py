@@ -4,7 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -14,9 +14,9 @@ from demele.bench.expectations import Candidate, Scenario
 from demele.bench.run import (
     LEAST_ROWS,
     USUAL_SEEDS,
+    Plan,
     Seeds,
     check_record,
-    checked_plan,
     declined,
     measured,
     outcome,
@@ -719,7 +719,7 @@ def check_metrics(
     >>> found.verdict("best_correlation", "non_linear").status
     'fails'
     """
-    plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol)
+    plan = Plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol)
     with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         drifting = try_functions(plan, sweep)
         sweep.run(measured, plan.tasks(), what="representations to measure")
@@ -746,7 +746,7 @@ def check_metrics(
                     np.array([record["seconds"] for record in of_seeds]) for of_seeds in records
                 )
         return Characterisation(
-            **{part.name: getattr(plan, part.name) for part in fields(plan)},
+            **vars(plan),
             level=level,
             curves=curves,
             seconds=seconds,

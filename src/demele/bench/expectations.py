@@ -183,7 +183,7 @@ class AtLeast:
     @property
     def text(self) -> str:
         """What it says."""
-        return f"is at least {self.value:g}" + _at(self.at)
+        return f"is at least {self.value:g}" + ("" if self.at is None else f" at {self.at:g}")
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return one inequality for each severity meant."""
@@ -201,7 +201,7 @@ class AtMost:
     @property
     def text(self) -> str:
         """What it says."""
-        return f"is at most {self.value:g}" + _at(self.at)
+        return f"is at most {self.value:g}" + ("" if self.at is None else f" at {self.at:g}")
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return one inequality for each severity meant, with the sign turned."""
@@ -294,10 +294,6 @@ def _between(start: float | None, stop: float | None) -> str:
     if start is None:
         return "" if stop is None else f", up to {stop:g}"
     return f", from {start:g}" + ("" if stop is None else f" to {stop:g}")
-
-
-def _at(at: float | None) -> str:
-    return "" if at is None else f" at {at:g}"
 
 
 # What the bench reads off metrics -------------------------------------------------------------------------------------

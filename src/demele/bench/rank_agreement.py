@@ -5,7 +5,6 @@ A resample of rows is a weight for each row, so that signs of differences are co
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Annotated, Any
@@ -279,15 +278,14 @@ def tau_intervals(
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreTable:
-    """Floats of configurations, each trained once or several times.
+    """Scores of configurations, each trained once or several times; see :func:`agreement`.
 
     Attributes
     ----------
     metrics, configurations : tuple of str
     scores : array of shape (n_rows, n_metrics)
-        NaN where undefined.
+        NaN where undefined; multiplied by the signs.
     members : array of int, shape (n_rows,)
         The number of each row's configuration.
     labels : array of shape (n_rows,) or None
@@ -299,18 +297,51 @@ class ScoreTable:
     named_by : str or None
         The column of these labels.
     signs : array of shape (n_metrics,)
-        -1 where lower is better: ``scores`` are multiplied by it.
+        -1 where lower is better.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, NotEnoughData
     """
 
-    metrics: tuple[str, ...]
-    configurations: tuple[str, ...]
-    scores: Floats
-    members: Rows
-    labels: Array | None
-    collapsed: Flags | None
-    groups: Rows | None
-    named_by: str | None
-    signs: Floats
+    def __init__(
+        self,
+        scores: object,
+        *,
+        metrics: Sequence[str] | None,
+        configuration: object,
+        collapsed: object,
+        within: object,
+        lower_is_better: Sequence[str] = (),
+    ) -> None:
+        columns, n = _columns(scores, "scores")
+        if configuration is None:  # the only column of texts, if every row has another one
+            texts = [name for name, held in columns.items() if all(isinstance(one, str) for one in held.tolist())]
+            distinct = len(texts) == 1 and len(columns) > 2 and len(set(columns[texts[0]].tolist())) == n
+            configuration = texts[0] if distinct else None
+        given = {"configuration": configuration, "collapsed": collapsed, "within": within}
+        self.labels, is_collapsed, group = (_labels(value, columns, n, argument) for argument, value in given.items())
+        self.metrics = names = _metrics(metrics, columns, [value for value in given.values() if isinstance(value, str)])
+        lower = items_of(lower_is_better, "lower_is_better", "a list of names")
+        negated = [checked_name(name, "lower_is_better", names) for name in lower]
+        self.signs = np.where(np.isin(names, negated), -1.0, 1.0)
+        own = np.array([f"row {row}" for row in range(n)]) if self.labels is None else self.labels
+        self.members, levels = pd.factorize(own)
+        if is_collapsed is not None:
+            if odd := [one for one in is_collapsed.tolist() if one not in (True, False)]:
+                raise InputError("collapsed", f"expected true or false for each row, got {quoted(odd[0])}")
+            is_collapsed = pd.Series(is_collapsed.astype(np.bool_)).groupby(self.members).any().to_numpy()
+        if group is not None:
+            groups = pd.Series(pd.factorize(group)[0]).groupby(self.members)
+            if (groups.nunique() > 1).any():
+                two = quoted(str(levels[int((groups.nunique() > 1).to_numpy().argmax())]))
+                raise InputError("within", f"expected one group for each configuration, got two for {two}")
+            group = groups.first().to_numpy()
+        self.configurations = tuple(map(str, levels.tolist()))
+        self.scores = _numbers(columns, names, "scores") * self.signs
+        self.collapsed: Flags | None = is_collapsed
+        self.groups: Rows | None = group
+        self.named_by = configuration if isinstance(configuration, str) else None
 
     def means(self, scores: Floats | None = None) -> Floats:
         """Return the means of the configurations' rows, of these scores or others; NaN where one is undefined."""
@@ -325,55 +356,6 @@ class ScoreTable:
         found = np.full((len(self.configurations), len(self.metrics), place.max() + 1), np.nan)
         found[self.members, :, place] = self.scores
         return found
-
-
-def read_scores(
-    scores: object,
-    *,
-    metrics: Sequence[str] | None,
-    configuration: object,
-    collapsed: object,
-    within: object,
-    lower_is_better: Sequence[str] = (),
-) -> ScoreTable:
-    """Read a table of scores; see :func:`demele.bench.agreement`.
-
-    Raises
-    ------
-    InputError, InputTypeError, UnknownNameError, NotEnoughData
-    """
-    columns, n = _columns(scores, "scores")
-    if configuration is None:  # the only column of texts, if every row has another one
-        texts = [name for name, held in columns.items() if all(isinstance(one, str) for one in held.tolist())]
-        distinct = len(texts) == 1 and len(columns) > 2 and len(set(columns[texts[0]].tolist())) == n
-        configuration = texts[0] if distinct else None
-    given = {"configuration": configuration, "collapsed": collapsed, "within": within}
-    labels, is_collapsed, group = (_labels(value, columns, n, argument) for argument, value in given.items())
-    names = _metrics(metrics, columns, [value for value in given.values() if isinstance(value, str)])
-    lower = items_of(lower_is_better, "lower_is_better", "a list of names")
-    signs = np.where(np.isin(names, [checked_name(name, "lower_is_better", names) for name in lower]), -1.0, 1.0)
-    members, levels = pd.factorize(np.array([f"row {row}" for row in range(n)]) if labels is None else labels)
-    if is_collapsed is not None:
-        if odd := [one for one in is_collapsed.tolist() if one not in (True, False)]:
-            raise InputError("collapsed", f"expected true or false for each row, got {quoted(odd[0])}")
-        is_collapsed = pd.Series(is_collapsed.astype(np.bool_)).groupby(members).any().to_numpy()
-    if group is not None:
-        groups = pd.Series(pd.factorize(group)[0]).groupby(members)
-        if (groups.nunique() > 1).any():
-            two = quoted(str(levels[int((groups.nunique() > 1).to_numpy().argmax())]))
-            raise InputError("within", f"expected one group for each configuration, got two for {two}")
-        group = groups.first().to_numpy()
-    return ScoreTable(
-        metrics=names,
-        configurations=tuple(map(str, levels.tolist())),
-        scores=_numbers(columns, names, "scores") * signs,
-        members=members,
-        labels=labels,
-        collapsed=is_collapsed,
-        groups=group,
-        named_by=configuration if isinstance(configuration, str) else None,
-        signs=signs,
-    )
 
 
 def read_beside(table: object, beside: ScoreTable, argument: str) -> Floats:
@@ -568,7 +550,7 @@ def agreement(
     ('significant', 'not significant')
     """
     own = {"configuration": configuration, "collapsed": collapsed, "within": within}
-    table = read_scores(scores, metrics=metrics, lower_is_better=lower_is_better, **own)
+    table = ScoreTable(scores, metrics=metrics, lower_is_better=lower_is_better, **own)
 
     def read(tables: object, argument: str) -> list[Floats]:
         several = tables if isinstance(tables, list | tuple) else [tables]

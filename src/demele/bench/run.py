@@ -174,6 +174,36 @@ def _checked_claims(claims: Sequence[Property] | Property | None) -> tuple[Prope
     return tuple(checked_name(item, "claims", known) for item in given)
 
 
+# Settings -------------------------------------------------------------------------------------------------------------
+
+
+def seeds_in(word: str) -> int | dict[str, int]:
+    """Read a number, or numbers by scenario or kind of scenario.
+
+    Examples
+    --------
+    >>> seeds_in("20"), seeds_in("source=100,added=20")
+    (20, {'source': 100, 'added': 20})
+    """
+    if "=" not in word:
+        return whole_number(word)
+    return {name: whole_number(number) for name, number in pairs_in(word, "source=100,added=20").items()}
+
+
+#: How often: one number, or numbers by scenario or kind of scenario.
+Seeds = Annotated[int | Mapping[str, int], Kind("N|SET=N", seeds_in)]
+
+#: A first look: enough to decide most verdicts with about 850 calls of a metric.
+QUICK_ROWS = 5_000
+QUICK_SEEDS: Mapping[str, int] = {"source": 12, "added": 5}
+#: Seeds of a scenario that a mapping leaves out.
+USUAL_SEEDS = 100
+#: The most seeds of metrics that train predictors, where nothing else is said.
+SLOW_SEEDS = 20
+#: Fewest rows for which the scenarios are what they are meant to be.
+LEAST_ROWS = 100
+
+
 # Tasks and work -------------------------------------------------------------------------------------------------------
 
 
@@ -193,16 +223,31 @@ class Measurement:
     protocol: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that a run is to measure; the seeds are numbers by scenario."""
+    """Everything that a run is to measure; the seeds are numbers by scenario.
 
-    candidates: tuple[Candidate, ...]
-    scenarios: tuple[Scenario, ...]
-    seeds: Mapping[str, int]
-    slow_seeds: Mapping[str, int]
-    n_samples: int
-    protocol: str
+    Parameters and errors are those of :func:`demele.bench.check_metrics`.
+    """
+
+    def __init__(
+        self, metrics: Any, scenarios: Any, seeds: Seeds, slow_seeds: Seeds | None, n_rows: int, protocol: str
+    ) -> None:
+        self.n_samples, self.protocol, options = n_rows, protocol, protocol_named(protocol).options
+        self.candidates = tuple(
+            # with nearest neighbours, nothing is cut into bins
+            replace(item, discretises=False)
+            if item.function is None
+            and item.discretises
+            and merged_options(CATALOGUE[item.name], options, {}).get("estimator", "histogram") != "histogram"
+            else item
+            for item in chosen_candidates(metrics)
+        )
+        self.scenarios = _that_fit(chosen_scenarios(scenarios), n_rows, protocol)
+        usual = dict.fromkeys((item.name for item in self.scenarios), USUAL_SEEDS)
+        self.seeds = _seeds_of("seeds", seeds, usual, self.scenarios)
+        self.slow_seeds = {name: min(number, SLOW_SEEDS) for name, number in self.seeds.items()}
+        if slow_seeds is not None:
+            self.slow_seeds = _seeds_of("slow_seeds", slow_seeds, self.slow_seeds, self.scenarios)
 
     def tasks(self) -> list[Task[Measurement]]:
         """Return the tasks of the run; those on one representation go together, which is drawn once.
@@ -410,64 +455,6 @@ def check_record(record: Mapping[str, Any]) -> None:
 
 def _where(scenario: Scenario, severity: float, seed: int) -> str:
     return f"scenario {scenario.name!r}, severity {severity:g}, seed {seed}"
-
-
-# Settings -------------------------------------------------------------------------------------------------------------
-
-
-def seeds_in(word: str) -> int | dict[str, int]:
-    """Read a number, or numbers by scenario or kind of scenario.
-
-    Examples
-    --------
-    >>> seeds_in("20"), seeds_in("source=100,added=20")
-    (20, {'source': 100, 'added': 20})
-    """
-    if "=" not in word:
-        return whole_number(word)
-    return {name: whole_number(number) for name, number in pairs_in(word, "source=100,added=20").items()}
-
-
-#: How often: one number, or numbers by scenario or kind of scenario.
-Seeds = Annotated[int | Mapping[str, int], Kind("N|SET=N", seeds_in)]
-
-#: A first look: enough to decide most verdicts with about 850 calls of a metric.
-QUICK_ROWS = 5_000
-QUICK_SEEDS: Mapping[str, int] = {"source": 12, "added": 5}
-#: Seeds of a scenario that a mapping leaves out.
-USUAL_SEEDS = 100
-#: The most seeds of metrics that train predictors, where nothing else is said.
-SLOW_SEEDS = 20
-#: Fewest rows for which the scenarios are what they are meant to be.
-LEAST_ROWS = 100
-
-
-def checked_plan(
-    metrics: Any, scenarios: Any, seeds: Seeds, slow_seeds: Seeds | None, n_rows: int, protocol: str
-) -> Plan:
-    """Return what :func:`check_metrics` would compute; errors as there."""
-    candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
-    options = protocol_named(protocol).options
-    candidates = tuple(
-        # with nearest neighbours, nothing is cut into bins
-        replace(item, discretises=False)
-        if item.function is None
-        and item.discretises
-        and merged_options(CATALOGUE[item.name], options, {}).get("estimator", "histogram") != "histogram"
-        else item
-        for item in candidates
-    )
-    chosen = _that_fit(chosen, n_rows, protocol)
-    usual = _seeds_of("seeds", seeds, dict.fromkeys((item.name for item in chosen), USUAL_SEEDS), chosen)
-    slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
-    return Plan(
-        candidates=candidates,
-        scenarios=chosen,
-        seeds=usual,
-        slow_seeds=slow if slow_seeds is None else _seeds_of("slow_seeds", slow_seeds, slow, chosen),
-        n_samples=n_rows,
-        protocol=protocol,
-    )
 
 
 def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:

@@ -211,11 +211,6 @@ FEWER: Mapping[str, int] = {"capacity_explicitness": 5, "nk": 3, "tmex": 5, "uni
 FEWER_SAMPLES = 5_000
 
 
-def samples_of(metric: str) -> int:
-    """Return how many rows the representations have that a metric's stored rows are made of."""
-    return FEWER_SAMPLES if metric in FEWER else N_SAMPLES
-
-
 def read_rows(path: Path) -> dict[str, Findings]:
     """Return the rows of each metric that has some.
 
@@ -243,7 +238,8 @@ def referred(kind: type[Found], metrics: Sequence[str], rows: Mapping[str, Findi
     seconds: dict[tuple[str, str], tuple[Floats, ...]] = {}
     for item in candidates:
         held = rows.get(item.name)
-        for what, expected in (("protocol", PROTOCOL), ("n_samples", samples_of(item.name))):
+        n_samples = FEWER_SAMPLES if item.name in FEWER else N_SAMPLES
+        for what, expected in (("protocol", PROTOCOL), ("n_samples", n_samples)):
             if held is not None and getattr(held, what) != expected:
                 raise FormatError(f"expected rows of {item.name} of {what} {expected!r}, got {getattr(held, what)!r}")
         for scenario in scenarios:

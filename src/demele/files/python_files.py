@@ -65,21 +65,21 @@ class PythonFiles:
                 if path not in self._modules:
                     self._modules[path] = _run(path, argument)
                 module, source = self._modules[path]
-                chosen.append(made(_found(module, path, name, argument, kind, names), path, name, source))
+                if name not in vars(module):
+                    near = suggestion(name, names(module)) if names(module) else "; it has none"
+                    raise UnknownNameError(argument, f"{path} has no {kind} called {quoted(name)}{near}")
+                chosen.append(made(vars(module)[name], path, name, source))
                 continue
             try:
                 known(item)
             except UnknownNameError as error:
-                raise UnknownNameError(f"{error.said(in_backticks)}{self._meant(item, kind, names)}") from error
+                # FILE.py::a,b must be FILE.py::a,FILE.py::b; and a file alone is not enough
+                own = next((path for path, (module, _) in self._modules.items() if item in names(module)), None)
+                hint = "" if own is None else f"; a {kind} of {own} is written {own}::{item}"
+                hint = f"; a {kind} of a file is written {item}::NAME" if item.endswith(".py") else hint
+                raise UnknownNameError(f"{error.said(in_backticks)}{hint}") from error
             chosen.append(item)
         return chosen
-
-    def _meant(self, name: str, kind: str, names: Names) -> str:
-        """Tell that FILE.py::a,b must be FILE.py::a,FILE.py::b; and that a file alone is not enough."""
-        if name.endswith(".py"):
-            return f"; a {kind} of a file is written {name}::NAME"
-        path = next((path for path, (module, _) in self._modules.items() if name in names(module)), None)
-        return "" if path is None else f"; a {kind} of {path} is written {path}::{name}"
 
 
 @contextmanager
@@ -92,13 +92,6 @@ def folders_on_path(items: Sequence[object]) -> Iterator[None]:
         yield
     finally:
         sys.path[:] = before
-
-
-def _found(module: ModuleType, path: Path, name: str, argument: str, kind: str, names: Names) -> Any:
-    if name in vars(module):
-        return vars(module)[name]
-    hint = suggestion(name, names(module)) if names(module) else "; it has none"
-    raise UnknownNameError(argument, f"{path} has no {kind} called {quoted(name)}{hint}")
 
 
 def _run(path: Path, argument: str) -> tuple[ModuleType, str]:

@@ -4,7 +4,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, get_args
 
 import numpy as np
@@ -272,7 +272,7 @@ def check_methods(
         else:
             made[rate] = add_uniform_noise(given, rate, classes=data.vocabulary.classes, seed=seed)
     kind = f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind
-    plan = planned(data, made, methods, asked, kind=kind, reference=reference, level=level, seed=seed)
+    plan = Plan(data, made, methods, asked, kind=kind, reference=reference, level=level, seed=seed)
     at = checked_at(at, noise)
     with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
@@ -283,20 +283,60 @@ def check_methods(
 # The plan -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Plan:
-    """Everything that a run is to decide."""
+    """Everything that a run is to decide: its methods and the noisy versions; notes say what is left out.
 
-    clean: Labelled
-    versions: Mapping[NoiseRate, Indices]
-    contenders: tuple[Contender, ...]
-    asked: tuple[Asked, ...]
-    level: float
-    difficulty: Floats | None
-    seed: int
-    reference: str
-    noise: str
-    notes: tuple[Note, ...]
+    Parameters
+    ----------
+    clean : Labelled
+    made : mapping of rate to labels, or to what has labels
+    methods : object
+        As of :func:`check_methods`.
+    asked : tuple of Asked
+    kind : str
+        Of the noise; "feature" ranks the instances by their difficulty.
+    """
+
+    def __init__(
+        self,
+        clean: Labelled,
+        made: Mapping[float, Any],
+        methods: object,
+        asked: tuple[Asked, ...],
+        *,
+        kind: str,
+        reference: str,
+        level: float,
+        seed: int,
+    ) -> None:
+        self.clean, self.asked, self.kind = clean, asked, kind
+        self.reference, self.level, self.seed = reference, level, seed
+        self.difficulty: Floats | None = made[max(made)].difficulty if kind == "feature" else None
+        contenders, notes = chosen_contenders(methods), list[Note]()
+        if len(clean.names) == 2 and any(contender.family == "agreement" for contender in contenders):
+            if methods is not None:
+                problem = f"'agreement' judges each pair by a third classifier, and there are {len(clean.names)}"
+                raise NotEnoughData("methods", f"{problem}; give at least 3 in predictions, or leave the method out")
+            message = "The method agreement is left out: it judges a pair by a third classifier, and there is none."
+            notes.append(Note(code="method-left-out", message=message, subject=("agreement",)))
+            contenders = tuple(contender for contender in contenders if contender.family != "agreement")
+        own = [contender for contender in contenders if contender.function]
+        for one in asked:
+            if not any(one.measure in contender.measures for contender in contenders):
+                hint = f"; {_TO_BE_ASKED}" if own else ""
+                raise InputError("measures", f"none of the methods compares {one.text}{hint}")
+        for contender in own:
+            if left := [one.text for one in asked if one.measure not in contender.measures]:
+                message = f"The function {contender.name} is not asked for {', '.join(left)}: {_TO_BE_ASKED}."
+                notes.append(Note(code="measures-left-out", message=message, subject=(contender.name,)))
+        self.versions: dict[NoiseRate, Indices] = {}
+        for rate, one in made.items():
+            labels = read_labels(getattr(one, "labels", one), "kind")
+            if labels.size != clean.n:
+                raise InputError("kind", f"expected {clean.n} labels from the function, got {labels.size}")
+            coded = clean.vocabulary.encode(labels, "kind")
+            self.versions[NoiseRate(wanted=rate, rate=float((coded != clean.labels).mean()))] = coded
+        self.contenders, self.notes = contenders, tuple(notes)
 
     def setting(self, labels: Indices, rate: float, asked: Asked) -> Setting:
         """Return one noisy version of the labels, asked for one measure."""
@@ -317,12 +357,11 @@ class Plan:
 
     def tasks(self) -> list[Task[tuple[Setting, Contender]]]:
         """Return the rounds as tasks; those at one noise rate, for one measure, share a setting."""
-        settings: dict[tuple[NoiseRate, Asked], Setting] = {}
+        every = itertools.product(self.versions.items(), self.asked)
+        settings = {(noise, asked): self.setting(labels, noise.rate, asked) for (noise, labels), asked in every}
         tasks = []
         for noise, asked, contender in self.rounds():
             key, label = decision_key(noise, asked, contender), f"{contender.name} at {noise.wanted:.3g} noise"
-            if (noise, asked) not in settings:
-                settings[noise, asked] = self.setting(self.versions[noise], noise.rate, asked)
             tasks.append(Task(key=key, about=(settings[noise, asked], contender), label=label))
         return tasks
 
@@ -342,56 +381,6 @@ class Plan:
             "level": repr(self.level),
             "seed": self.seed,
         }
-
-
-def planned(
-    data: Labelled,
-    made: Mapping[float, Any],
-    methods: object,
-    asked: tuple[Asked, ...],
-    *,
-    kind: str,
-    reference: str,
-    level: float,
-    seed: int,
-) -> Plan:
-    """Choose the methods and read the noisy versions, by their rates; notes say what is left out."""
-    contenders, notes = chosen_contenders(methods), list[Note]()
-    if len(data.names) == 2 and any(contender.family == "agreement" for contender in contenders):
-        if methods is not None:
-            problem = f"'agreement' judges each pair by a third classifier, and there are {len(data.names)}"
-            raise NotEnoughData("methods", f"{problem}; give at least 3 in predictions, or leave the method out")
-        message = "The method agreement is left out: it judges a pair by a third classifier, and there is none."
-        notes.append(Note(code="method-left-out", message=message, subject=("agreement",)))
-        contenders = tuple(contender for contender in contenders if contender.family != "agreement")
-    own = [contender for contender in contenders if contender.function]
-    for one in asked:
-        if not any(one.measure in contender.measures for contender in contenders):
-            hint = f"; {_TO_BE_ASKED}" if own else ""
-            raise InputError("measures", f"none of the methods compares {one.text}{hint}")
-    for contender in own:
-        if left := [one.text for one in asked if one.measure not in contender.measures]:
-            message = f"The function {contender.name} is not asked for {', '.join(left)}: {_TO_BE_ASKED}."
-            notes.append(Note(code="measures-left-out", message=message, subject=(contender.name,)))
-    versions: dict[NoiseRate, Indices] = {}
-    for rate, one in made.items():
-        labels = read_labels(getattr(one, "labels", one), "kind")
-        if labels.size != data.n:
-            raise InputError("kind", f"expected {data.n} labels from the function, got {labels.size}")
-        coded = data.vocabulary.encode(labels, "kind")
-        versions[NoiseRate(wanted=rate, rate=float((coded != data.labels).mean()))] = coded
-    return Plan(
-        clean=data,
-        versions=versions,
-        contenders=contenders,
-        asked=asked,
-        level=level,
-        difficulty=made[max(made)].difficulty if kind == "feature" else None,
-        seed=seed,
-        reference=reference,
-        noise=kind,
-        notes=tuple(notes),
-    )
 
 
 # Its rounds -----------------------------------------------------------------------------------------------------------
@@ -449,7 +438,7 @@ def concluded(plan: Plan, records: Store, title: str, at: float | None) -> Metho
         classes=plan.clean.vocabulary.classes,
         level=plan.level,
         seed=plan.seed,
-        noise=plan.noise,
+        noise=plan.kind,
         title=title,
         at=at,
         reference=plan.reference,

@@ -382,24 +382,10 @@ _FAMILIES: dict[str, tuple[Callable[..., Decided], str]] = {
 CLEANINGS = ("s=0.75, e=0.25", "s=0.6, e=0.1", "s=0.9, e=0.4", "s=0.6, e=0.4", "s=0.9, e=0.6", "s=0.4, e=0.1")
 #: Each without correction, then corrected with these probabilities.
 CORRECTIONS = ("", ", c=0.25", ", c=0.5", ", c=0.75")
-#: What takes part where nothing is named: every method of the library, with the cleanings of the source.
-USUAL: tuple[str, ...] = (
-    "overlap",
-    "worst-case-overlap",
-    "hard-rows",
-    "worst-case",
-    "worst-case(noise='transition')",
-    "audit",
-    "audit(labels=100)",
-    "audit(labels=250)",
-    "sequential",
-    "agreement",
-    *(f"cleaned({rates}{corrected})" for rates in CLEANINGS for corrected in CORRECTIONS),
-)
 
 
 def comparison_methods() -> tuple[str, ...]:
-    """Return the names of the default methods of :func:`check_methods`.
+    """Return the names of the default methods of :func:`check_methods`: all of demele, with the source's cleanings.
 
     Returns
     -------
@@ -411,7 +397,19 @@ def comparison_methods() -> tuple[str, ...]:
     >>> comparison_methods()[:3]
     ('overlap', 'worst-case-overlap', 'hard-rows')
     """
-    return USUAL
+    return (
+        "overlap",
+        "worst-case-overlap",
+        "hard-rows",
+        "worst-case",
+        "worst-case(noise='transition')",
+        "audit",
+        "audit(labels=100)",
+        "audit(labels=250)",
+        "sequential",
+        "agreement",
+        *(f"cleaned({rates}{corrected})" for rates in CLEANINGS for corrected in CORRECTIONS),
+    )
 
 
 def contender(name: str) -> Contender:
@@ -463,7 +461,7 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
     UnknownNameError, InputError, InputTypeError
     """
     if methods is None:
-        methods = USUAL
+        methods = comparison_methods()
     if isinstance(methods, str | Contender) or callable(methods):
         methods = [methods]
     named = (
@@ -487,15 +485,14 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
 
 
 def reference_choice(setting: Setting, reference: str = "overlap") -> Decided:
-    """Compare all pairs on true labels, by one of :data:`REFERENCES`.
+    """Compare all pairs of a setting without noise, by one of :data:`REFERENCES`.
 
     ``"overlap"``: the two score intervals are apart. ``"paired"``: McNemar's exact test, one-sided at half of what the
     level leaves, as the paired worst case without noise; of accuracy alone. ``"sample"``: the value is larger.
     """
-    clean = replace(setting, data=setting.data.relabelled(setting.true_labels), rate=0.0)
     if reference == "paired":
-        return clean.decided("worst-case", noise=0.0, inference="population")
+        return setting.decided("worst-case", noise=0.0, inference="population")
     if reference == "sample":
-        first, second = (side.proportion for side in clean.question().sides())
+        first, second = (side.proportion for side in setting.question().sides())
         return Decided(second > first, first > second)  # a value that is undefined is neither
-    return clean.decided("overlap")
+    return setting.decided("overlap")

@@ -12,12 +12,12 @@ from demele.bench.comparisons.compared import (
     NOISE_RATES,
     Measures,
     Methods,
+    Plan,
     Rates,
     checked_at,
     checked_rates,
     concluded,
     decided,
-    planned,
     read_measures,
 )
 from demele.bench.comparisons.contenders import Reference, chosen_contenders
@@ -421,7 +421,7 @@ def noise_experiment(
         chosen = eligible[places]
         if chosen.size < 2:
             raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
-        plan = planned(
+        plan = Plan(
             Labelled(
                 names=tuple(f"{index}: {models[index][0]}" for index in chosen),
                 vocabulary=words,
