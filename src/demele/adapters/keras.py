@@ -11,8 +11,8 @@ Keras 3 on any backend; install ``demele[keras]``.
 True
 """
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Unpack
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from demele.adapters.latte import BUNDLE, CLASS_NAMES, LatteMetric, latte_classes
 from demele.adapters.shared import AccumulatorMetric, AccumulatorOptions
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.errors import InputError, InputTypeError, plural, quoted
 from demele.core.lazy import require
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import BinEdges, plain_setting, setting_of
@@ -220,8 +220,7 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
 
     def get_state(self) -> bytes:
         """Return the rows as bytes, for :meth:`set_state`; they hold no code."""
-        state: bytes = self._accumulator.to_bytes()
-        return state
+        return self._accumulator.to_bytes()
 
     def set_state(self, state: bytes) -> None:
         """Take the rows that :meth:`get_state` of a metric with the same arguments gave.
@@ -267,19 +266,11 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
         """
         if _in_symbolic_scope():
             return self._tensors(self._undefined())
-        if self._order != "keras" or self._accumulator.n == 0:
-            return self._tensors(self._values(self.score))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DemeleWarning)  # after each batch anew; the notes hold them
-            try:
-                values = self._values(self.score)
-            except NotEnoughData:
-                values = self._undefined()
-        return self._tensors(values)
+        return self._computed_by(lambda: self.score, lenient=self._order == "keras")  # notes hold the warnings
 
     def _tensors(self, values: Any) -> Any:
         if isinstance(values, dict):
-            return {name: self._tensors(value) for name, value in values.items()}
+            return super()._tensors(values)
         return keras.ops.convert_to_tensor(values, dtype=self.dtype)
 
     # Keras' own machinery ---------------------------------------------------------------------------------------------
@@ -336,13 +327,7 @@ class KerasMetric(AccumulatorMetric, keras.metrics.Metric):  # type: ignore[misc
     def __reduce__(self) -> Any:
         """Pickle and copy with the rows."""
         arguments = {"name": self.name, "dtype": self.dtype, **self._arguments}
-        return _restored, (type(self), arguments, self._accumulator)
-
-
-def _restored(kind: type[KerasMetric], arguments: Mapping[str, Any], accumulator: Accumulator) -> KerasMetric:
-    metric = kind(**arguments)
-    metric._accumulator = accumulator
-    return metric
+        return partial(type(self), **arguments), (), {"_accumulator": self._accumulator}
 
 
 # The names of Latte ---------------------------------------------------------------------------------------------------
@@ -352,10 +337,9 @@ class _OfLatte(LatteMetric, KerasMetric):
     """A metric under Latte's name: one value per attribute, under the protocol "latte"."""
 
     def __init__(self, *given: Any, **keywords: Any) -> None:
-        own, settings, more = self.arguments(given, keywords)
-        super().__init__(self.metric, native=True, **settings, **more)
-        more = {key: value for key, value in more.items() if key not in ("name", "dtype")}
-        self._own, self._arguments = own, MappingProxyType({**own, **more})
+        super().__init__(*given, **keywords)
+        own = {**self.defaults, **dict(zip(self.defaults, given, strict=False)), **keywords}
+        self._arguments = MappingProxyType({key: own[key] for key in own if key not in ("name", "dtype")})
 
 
 _MADE = {

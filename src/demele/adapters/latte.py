@@ -253,17 +253,16 @@ class LatteMetric:
     _accumulator: Accumulator
     _own: Mapping[str, Any]
 
-    @classmethod
-    def arguments(
-        cls, given: Sequence[Any], keywords: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Return the arguments of Latte, those of an accumulator that they stand for, and others."""
-        bound = inspect.signature(cls).bind(*given, **keywords)
-        more: dict[str, Any] = bound.arguments.pop("keywords", {})
-        own = {**cls.defaults, **bound.arguments}
+    def __init__(self, *given: Any, **keywords: Any) -> None:
+        """Take the arguments of Latte, which stand for those of an accumulator, and others."""
+        bound = inspect.signature(type(self)).bind(*given, **keywords)
+        more = bound.arguments.pop("keywords", {})
+        own = {**self.defaults, **bound.arguments}
         checked_size(own.get("thresh", THRESHOLD), "thresh", zero=True)
         meant = {name: value for name, value in own.items() if name != "thresh"}
-        return own, accumulator_keywords(cls.metric, **meant), more
+        settings: Any = {"native": True, **accumulator_keywords(self.metric, **meant), **more}
+        super().__init__(self.metric, **settings)  # type: ignore[call-arg] # of the metric that this is mixed into
+        self._own = own
 
     def _values(self, result: Any) -> Any:
         """Return the value of each attribute; of the bundle, by the name of each metric."""

@@ -108,19 +108,15 @@ class ScoreCallback(ScoredEpochs, _Callback):  # type: ignore[misc]
             return
         if str(trainer.state.fn) == "validate" or getattr(trainer.state.fn, "value", None) == "validate":
             self._score(trainer, pl_module)
-        elif self._due(trainer):
-            self._score(trainer, pl_module)
-            self._scored = int(trainer.current_epoch)
+        else:
+            self.on_train_epoch_end(trainer, pl_module)
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Score at the end of an epoch that was not validated."""
-        if self._due(trainer):
-            self._score(trainer, pl_module)
-            self._scored = int(trainer.current_epoch)
-
-    def _due(self, trainer: Any) -> bool:
         epoch = int(trainer.current_epoch)
-        return (epoch + 1) % self._every == 0 and self._scored != epoch
+        if (epoch + 1) % self._every == 0 and self._scored != epoch:
+            self._score(trainer, pl_module)
+            self._scored = epoch
 
     # Scoring ----------------------------------------------------------------------------------------------------------
 
@@ -151,10 +147,8 @@ class ScoreCallback(ScoredEpochs, _Callback):  # type: ignore[misc]
         for loader in self._loaders(trainer):
             from torch.utils.data.distributed import DistributedSampler
 
-            within = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
-            shared_out = isinstance(getattr(loader, "sampler", None), DistributedSampler) or isinstance(
-                within, DistributedSampler
-            )
+            holders = (loader, getattr(loader, "batch_sampler", None))
+            shared_out = any(isinstance(getattr(one, "sampler", None), DistributedSampler) for one in holders)
             for number, batch in enumerate(loader):
                 if shared_out or number % world == rank:
                     yield batch

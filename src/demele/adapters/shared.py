@@ -1,12 +1,14 @@
 """What the metrics of torchmetrics and Keras, and the callbacks of Lightning and Keras, have in common."""
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal, TypedDict
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Missing
 from demele.core.kinds import checked_flag
 from demele.core.results import Evaluation, Score, ScoreCurve
@@ -67,6 +69,21 @@ class AccumulatorMetric:
             shape = () if names is None or not self._native else (len(names[0 if per_code else 1]),)
             found[name] = np.full(shape, np.nan)
         return found[self._accumulator.metrics[0]] if self._single else found
+
+    def _computed_by(self, score: Callable[[], Any], *, lenient: bool) -> Any:
+        """Return the values of a score as tensors; if lenient, NaN where rows do not suffice, and no warning."""
+        with warnings.catch_warnings(action="ignore", category=DemeleWarning) if lenient else nullcontext():
+            try:
+                values = self._values(score())
+            except NotEnoughData:
+                if not lenient or self._accumulator.n == 0:
+                    raise
+                values = self._undefined()
+        return self._tensors(values)
+
+    def _tensors(self, values: Any) -> Any:
+        """Return values as tensors of the other library."""
+        return {name: self._tensors(value) for name, value in values.items()}
 
 
 #: What is scored unless told otherwise: every property by a metric that costs little.

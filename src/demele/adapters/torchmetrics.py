@@ -19,7 +19,6 @@ Latte's classes return one value per attribute:
 """
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
@@ -27,7 +26,7 @@ import numpy as np
 
 from demele.adapters.latte import BUNDLE, CLASS_NAMES, LatteMetric, latte_classes
 from demele.adapters.shared import AccumulatorMetric, AccumulatorOptions
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError
 from demele.core.lazy import require
 from demele.core.results import Evaluation, Score
 from demele.streaming.accumulator import Accumulator, state_to_bytes, with_state
@@ -184,19 +183,12 @@ class TorchMetric(AccumulatorMetric, Metric):
         NotEnoughData
             Before the first rows, or if nothing varies in them.
         """
-        if not self._of_batch:
+
+        def score() -> Score | Evaluation | None:
             self._result = self._accumulator.compute()
-            return self._on_device(self._values(self._result))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DemeleWarning)  # what one batch lacks need not concern all
-            try:
-                self._result = self._accumulator.compute()
-                values = self._values(self._result)
-            except NotEnoughData:
-                if self._accumulator.n == 0:
-                    raise
-                values = self._undefined()
-        return self._on_device(values)
+            return self._result
+
+        return self._computed_by(score, lenient=self._of_batch)  # what one batch lacks need not concern all
 
     @property
     def score(self) -> Score | Evaluation | None:
@@ -208,9 +200,9 @@ class TorchMetric(AccumulatorMetric, Metric):
         """The same for several metrics; None for one."""
         return self._result if isinstance(self._result, Evaluation) else None
 
-    def _on_device(self, values: Any) -> Any:
+    def _tensors(self, values: Any) -> Any:
         if isinstance(values, dict):
-            return {name: self._on_device(value) for name, value in values.items()}
+            return super()._tensors(values)
         dtype = torch.float32 if self.device.type == "mps" else torch.float64
         return torch.as_tensor(np.array(values, dtype=np.float64), dtype=dtype, device=self.device)
 
@@ -355,11 +347,6 @@ def _on_host(value: Any) -> Any:
 
 class _OfLatte(LatteMetric, TorchMetric):
     """A metric under Latte's name: one value per attribute, under the protocol "latte"."""
-
-    def __init__(self, *given: Any, **keywords: Any) -> None:
-        own, settings, more = self.arguments(given, keywords)
-        super().__init__(self.metric, native=True, **settings, **more)
-        self._own = own
 
 
 _MADE = latte_classes(_OfLatte, __name__, "TorchMetric", "``bound``, ``stream``, ``missing``")
