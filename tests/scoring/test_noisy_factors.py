@@ -108,7 +108,11 @@ def test_what_corrects_nothing_is_refused() -> None:
         ({"v1": [labels.symmetric_transition(4, 0.1)] * 2}, NotEnoughData, "third independent annotator"),
         ({"v1": labels.Audit([1, 2], [0, 1], design="selective")}, InputError, "chosen because they looked wrong"),
         ({"v1": labels.Audit([1, 2], [7, 8], design="uniform")}, NotEnoughData, "all 2 audited rows contradict"),
-        ({"v1": labels.Audit([1, 2000], [0, 1], design="uniform")}, InputError, "names 1 row that does not exist"),
+        (
+            {"v1": labels.Audit([1, 2000], [0, 1], design="uniform")},
+            InputError,
+            r"names row 2000 \(entry 1\), which does not exist",
+        ),
         ({}, InputError, "at least one factor"),
         (0.1, InputTypeError, "expected a mapping"),
     ]:

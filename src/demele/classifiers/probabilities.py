@@ -19,10 +19,10 @@ from demele.core.kinds import (
     Count,
     Data,
     OneClass,
+    Positive,
     Rate,
     Seed,
     checked,
-    checked_number,
     checked_pair,
     checked_rate,
 )
@@ -323,7 +323,7 @@ def probability_loss(
     *,
     loss: Loss = "brier",
     noise: float | TransitionMatrix | None = None,
-    most: float | None = None,
+    most: Positive | None = None,
     classes: Classes = None,
     level: Confidence = 0.95,
 ) -> NamedEstimates:
@@ -426,8 +426,7 @@ def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None
         raise InputError("probabilities", "expected numbers in [0, 1] that sum to 1 in each row")
     if loss == "log":
         with np.errstate(divide="ignore"):
-            top = np.inf if most is None else checked_number(most, "most", "a number > 0", inside=lambda x: x > 0)
-            return np.asarray(np.minimum(-np.log(p), top))
+            return np.asarray(np.minimum(-np.log(p), np.inf if most is None else most))
     if most is not None:
         raise InputError("most", "is for the log loss: the Brier score has a bound")
     if k == 2:
@@ -435,8 +434,9 @@ def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None
     return np.asarray((p**2).sum(axis=1, keepdims=True) - 2 * p + 1)
 
 
+@checked
 def loss_scores(
-    probabilities: Data, labels: Data, *, loss: Loss = "brier", most: float | None = None, classes: Classes = None
+    probabilities: Data, labels: Data, *, loss: Loss = "brier", most: Positive | None = None, classes: Classes = None
 ) -> RowScores:
     """Return the Brier score or the log loss of each row; its true score follows from another label.
 

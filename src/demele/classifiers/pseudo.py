@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +18,6 @@ from demele.core.uncertainty import Interval, Note
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.voting import TieBreaks, are_tied, majority_vote, plurality, read_weights
 from demele.report.words import count, ends, name, written
-
-if TYPE_CHECKING:
-    pass
-
 
 #: Shares of votes closer than this are a tie: less than any vote can weigh, more than rounding.
 TIE = 1e-9
@@ -284,18 +279,16 @@ def _interval(right: Flags, level: float) -> Interval:
 
 
 def _notes(shares: Floats, ties: int, models: Sequence[PseudoModel], weights: Floats) -> tuple[Note, ...]:
-    notes = []
-    if ties:
-        message = f"The vote is tied on {ties} of {len(shares)} instances, and broken there by agreement, or drawn."
-        notes.append(Note(code="tied-votes", message=message))
-    if bool((shares.max(axis=1) >= 1 - TIE).all()):
-        message = "Every classifier in the vote gives the same answer on every instance: the vote cannot rank them."
-        notes.append(Note(code="unanimous", message=message, severity="warning"))
-    if len(models) > len(shares):
-        message = f"{len(models)} classifiers and {len(shares)} instances: arrays are of shape (n, n_models)."
-        notes.append(Note(code="more-classifiers-than-instances", message=message, severity="warning"))
     name, most = models[int(weights.argmax())].name, float(weights.max())
-    if most > 0.5 + TIE:
-        message = f"{name} has {most:.0%} of the weight: for the other classifiers, its prediction is the vote."
-        notes.append(Note(code="one-voter", message=message, subject=(name,), severity="warning"))
-    return tuple(notes)
+    unanimous = bool((shares.max(axis=1) >= 1 - TIE).all())
+    tied = f"The vote is tied on {ties} of {len(shares)} instances, and broken there by agreement, or drawn."
+    same = "Every classifier in the vote gives the same answer on every instance: the vote cannot rank them."
+    many = f"{len(models)} classifiers and {len(shares)} instances: arrays are of shape (n, n_models)."
+    alone = f"{name} has {most:.0%} of the weight: for the other classifiers, its prediction is the vote."
+    found = {
+        Note(code="tied-votes", message=tied): ties > 0,
+        Note(code="unanimous", message=same, severity="warning"): unanimous,
+        Note(code="more-classifiers-than-instances", message=many, severity="warning"): len(models) > len(shares),
+        Note(code="one-voter", message=alone, subject=(name,), severity="warning"): most > 0.5 + TIE,
+    }
+    return tuple(note for note, holds in found.items() if holds)

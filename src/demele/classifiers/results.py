@@ -70,19 +70,10 @@ class Estimate:
 
     def row(self) -> dict[str, Any]:
         """Flat, in a fixed order of columns; NaN where there is nothing."""
-        return {
-            "measure": self.measure,
-            "of": self.of,
-            "value": self.value,
-            "trials": self.trials,
-            "low": math.nan if self.interval is None else self.interval.low,
-            "high": math.nan if self.interval is None else self.interval.high,
-            "bias_low": math.nan if self.bias is None else self.bias[0],
-            "bias_high": math.nan if self.bias is None else self.bias[1],
-            "corrected_low": math.nan if self.corrected is None else self.corrected.low,
-            "corrected_high": math.nan if self.corrected is None else self.corrected.high,
-            "kind": None if self.corrected is None else self.corrected.kind,
-        }
+        row: dict[str, Any] = {name: getattr(self, name) for name in ("measure", "of", "value", "trials")}
+        for before, span in (("", ends(self.interval)), ("bias_", self.bias), ("corrected_", ends(self.corrected))):
+            row[f"{before}low"], row[f"{before}high"] = span or (math.nan, math.nan)
+        return row | {"kind": None if self.corrected is None else self.corrected.kind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

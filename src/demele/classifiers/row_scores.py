@@ -15,7 +15,7 @@ from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Count, CountOrNone, Data, checked, checked_number
 from demele.core.table_columns import as_column, number_column, optional_numbers, whole_array
-from demele.noise.audit import Audit
+from demele.noise.audit import Audit, refuse_beyond
 from demele.noise.transition import digest, set_fields
 
 
@@ -260,8 +260,7 @@ def judged_rows(
         raise InputError("audit", message)
     if names is None and len(audit.scores) != 1:
         raise InputError("audit", f"has true scores of {len(audit.scores)} systems; take one with audit.of(name)")
-    if audit.rows.max() >= scores.n:
-        raise InputError("audit", f"names row {audit.rows.max()}; {scores.n} rows are counted from 0")
+    refuse_beyond(audit.rows, scores.n)
     columns = list(audit.scores.values()) if names is None else [audit.scores_of(name) for name in names]
     true = columns[0] if names is None else np.array(columns)
     known = ~np.isnan(columns).any(axis=0) & scores.scored[audit.rows]

@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,12 @@ class Interval:
 
     def __str__(self) -> str:
         return f"[{self.low:z.3f}, {self.high:z.3f}]"
+
+
+def normal_interval(value: float, deviation: float, level: float, method: str, *, more: float = 0.0) -> Interval:
+    """Return the interval of a normal estimate, on both sides wider by ``more``."""
+    wide = NormalDist().inv_cdf((1 + level) / 2) * deviation + more
+    return Interval(low=value - wide, high=value + wide, level=level, method=method)
 
 
 @dataclass(frozen=True, slots=True)

@@ -295,8 +295,7 @@ class Audit:
             return self.probabilities, None
         if self.within is None:
             return np.full(self.k, self.k / n if self.design == "uniform" else np.nan), None
-        if self.within.max() >= n:
-            raise InputError(f"{argument}.within", f"names row {self.within.max()}; {n:,} rows are counted from 0")
+        refuse_beyond(self.within, n, f"{argument}.within")
         within = np.zeros(n, np.bool_)
         within[self.within] = True
         # The share of each stratum that was audited is the probability of its rows.
@@ -317,10 +316,7 @@ class Audit:
         InputError
             If it names rows that do not exist, or labels that are no classes.
         """
-        beyond = np.flatnonzero(self.rows >= n)
-        if beyond.size:
-            first, held = self.rows[beyond[0]], f"the {n:,} labels have rows 0 to {n - 1}"
-            raise InputError(argument, f"names row {first} (entry {beyond[0]}), which does not exist: {held}")
+        refuse_beyond(self.rows, n, argument)
         if self.systems or self.labels.dtype.kind == "f":
             raise InputError(argument, "has scores, where classes are expected")
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
@@ -336,6 +332,14 @@ class Audit:
         if self.probabilities is not None:
             columns["probability"] = self.probabilities
         return pd.DataFrame(columns)
+
+
+def refuse_beyond(rows: Rows, n: int, argument: str = "audit") -> None:
+    """Refuse row numbers that data of ``n`` rows do not have."""
+    beyond = np.flatnonzero(rows >= n)
+    if beyond.size:
+        first = f"row {rows[beyond[0]]} (entry {beyond[0]})"
+        raise InputError(argument, f"names {first}, which does not exist: the {n:,} rows are 0 to {n - 1}")
 
 
 #: Problem and fix of an audit of another design.

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from statistics import NormalDist
 
 import numpy as np
 
 from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import DemeleWarning, NotEnoughData, warn_user
-from demele.core.results import AlignedHalf, Alignment, Chance, Evaluation, Interval, Note, Reading, Score, reading_of
+from demele.core.results import AlignedHalf, Alignment, Chance, Evaluation, Note, Reading, Score, reading_of
+from demele.core.uncertainty import normal_interval
 from demele.estimation.counts import Binning
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import Run
@@ -390,10 +390,8 @@ def with_alignment(
         interval, chance = None, None
         deviation = float(np.sqrt(sum(variances))) / len(halves)
         if np.isfinite(deviation):
-            reach = NormalDist().inv_cdf((1 + run.level) / 2) * deviation
             method = f"normal, {run.n_bootstrap} resamples of the scored rows, axes fixed"
-            low, high = alignment.gap - reach, alignment.gap + reach
-            interval = Interval(low=low, high=high, level=run.level, method=method)
+            interval = normal_interval(alignment.gap, deviation, run.level, method)
         drawn = [crossed.scored[score.metric] for crossed in permuted if score.metric in crossed.scored]
         gaps = tuple(float(np.mean([half.aligned - half.raw for half, _ in own])) for own in drawn)
         if gaps and len(gaps) >= (1 - MOST_FAIL) * len(permuted):

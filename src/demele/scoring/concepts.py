@@ -179,8 +179,9 @@ def concept_rows(
     return ConceptRows(read, columns, training, given)
 
 
-def _note(code: str, lost: Sequence[str], why: str) -> tuple[Note, ...]:
-    """Say that classes have no number; nothing, if there are none."""
+def _lost(code: str, table: Sequence[Mapping[str, Any]], key: str, why: str) -> tuple[Note, ...]:
+    """Say which classes have no number; nothing, if all have one."""
+    lost = [name for _, name in dict.fromkeys((row["factor"], row["class"]) for row in table if row[key] != row[key])]
     if not lost:
         return ()
     listed = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
@@ -285,8 +286,7 @@ def sparse_probing(
     level = Chance(tuple(drawn), values[counts[0]]) if drawn else None
     arguments: dict[str, Any] = {"top": counts, "ranking": ranking}
     arguments |= {"n_permutations": n_permutations} if n_permutations else {}
-    rare = list(dict.fromkeys(row["class"] for row in table if row["score"] != row["score"]))
-    notes = _note("rare-class", rare, "they have too few rows to be both learnt and scored")
+    notes = _lost("rare-class", table, "score", "they have too few rows to be both learnt and scored")
     short = [row for row in table if len(row["codes"]) < row["k"]]
     if short:
         most, read = max(row["k"] for row in short), max(len(row["codes"]) for row in short)
@@ -366,13 +366,10 @@ def _probed(rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking) -> tup
                 learnt, scored = (concept.factor.values[part] for part, _ in parts)
                 score = explained(columns[:, :count], learnt, others[:, :count], scored)
             names = tuple(rows.codes.names[code] for code in chosen[:count])
-            table.append(_row(concept, k=count, accuracy=accuracy, score=score, codes=names))
+            row: dict[str, Any] = {"k": count, "accuracy": accuracy, "score": score, "codes": names}
+            table.append({"factor": concept.factor.name, "class": concept.name, **row})
     scores = [[row["score"] for row in table[place :: len(counts)]] for place in range(len(counts))]
     return table, [rows.by_factor(concepts, own) for own in scores]
-
-
-def _row(concept: Concept, **more: object) -> dict[str, Any]:
-    return {"factor": concept.factor.name, "class": concept.name, **more}
 
 
 def _logits(learnt: Floats, members: Flags, scored: Floats) -> Floats:
@@ -383,6 +380,7 @@ def _logits(learnt: Floats, members: Flags, scored: Floats) -> Floats:
 
 #: F1 that a probe must reach, or its class says nothing of codes.
 LEAST_F1 = 0.6
+_UNRECOGNISED = f"probes of their codes do not reach an F1 of {LEAST_F1}, or they have too few rows"
 #: A code of a smaller value is silent.
 SILENT = 1e-8
 #: Cosines with the probe from which a code may absorb a row as a whole, and a part of it, where a decoder is given.
@@ -451,13 +449,12 @@ def splitting(
     settings: dict[str, Any] = {"jump": jump, "most": most, "screen": screen}
     concepts = rows.concepts(of_both=True)
     table = [row for _, _, row in _splits(rows, concepts, **settings)]
-    sizes = [row["splitting"] for row in table]
     return rows.score(
         "splitting",
         settings,
-        rows.by_factor(concepts, sizes),
+        rows.by_factor(concepts, [row["splitting"] for row in table]),
         details={"classes": tuple(table)},
-        notes=_unrecognised(table, sizes),
+        notes=_lost("unrecognised-class", table, "splitting", _UNRECOGNISED),
     )
 
 
@@ -556,7 +553,7 @@ def absorption(
         settings,
         full,
         details={"fraction": float(mean_of_defined(fraction)), "splitting": n_codes, "classes": tuple(table)},
-        notes=(*notes, *_unrecognised(table, [row["full"] for row in table])),
+        notes=(*notes, *_lost("unrecognised-class", table, "full", _UNRECOGNISED)),
     )
 
 
@@ -607,7 +604,8 @@ def _splits(
         tells = bool(reached) and reached[-1] >= LEAST_F1
         names = tuple(rows.codes.names[code] for code in chosen) if tells else ()
         size = float(len(chosen)) if tells else float("nan")
-        yield concept, chosen, _row(concept, splitting=size, codes=names, f1=tuple(reached))
+        row = {"splitting": size, "codes": names, "f1": tuple(reached)}
+        yield concept, chosen, {"factor": concept.factor.name, "class": concept.name, **row}
 
 
 def _absorbed(
@@ -642,10 +640,3 @@ def _absorbed(
         may_take_some=cosines >= COSINES[1],
     )
     return taken, reached
-
-
-def _unrecognised(table: Sequence[Mapping[str, Any]], values: Sequence[float]) -> tuple[Note, ...]:
-    """Say which classes have no number."""
-    lost = [row["class"] for row, value in zip(table, values, strict=True) if value != value]
-    why = f"probes of their codes do not reach an F1 of {LEAST_F1}, or they have too few rows"
-    return _note("unrecognised-class", lost, why)

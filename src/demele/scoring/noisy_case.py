@@ -1,19 +1,19 @@
 """One representation with noisy factors: what is known of their errors, halves of its rows, and signed tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import NormalDist
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from demele.core.arrays import Array, Floats, Rows, rng_for
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, read_factor, refuse_cyclic
 from demele.core.kinds import is_number
 from demele.core.labelled import shown
 from demele.core.results import Interval, Note, Score
 from demele.core.signature import Signature
+from demele.core.uncertainty import normal_interval
 from demele.estimation.annotation_errors import audited_transition, counted_transition, signed_table
 from demele.estimation.counts import ColumnBins, JointCounts, PackedRows, bin_rows, column_bins, cut
 from demele.estimation.information import InformationTable
@@ -21,7 +21,7 @@ from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request
 from demele.metrics.source import BLOCK_ENTRIES, InMemory
-from demele.noise.audit import Audit, refuse_other_designs
+from demele.noise.audit import Audit, refuse_beyond, refuse_other_designs
 from demele.noise.transition import TransitionCounts, TransitionMatrix, matrix_of_annotators
 
 # What is known of the errors of one factor ----------------------------------------------------------------------------
@@ -41,6 +41,10 @@ def _empty() -> Array:
     return np.empty(0, dtype=np.intp)
 
 
+class NotCorrected(Exception):  # noqa: N818 - a finding, which becomes a note of the score
+    """Why a score is not corrected."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseOfFactor:
     """What is known of the errors of one factor, in the classes of its column.
@@ -52,13 +56,14 @@ class NoiseOfFactor:
     kind : {"transition", "counts", "audit", "rate"}
         Which of the following is there.
     classes : tuple of str
-        All classes, true or given; empty for a continuous factor, whose classes are the bins of a metric.
+        All classes, true or given; empty for a continuous factor, whose classes are the bins of a table.
     position : array of int of shape (n_levels,)
         Where each level of the column stands among the classes.
     matrix : array (K, K)
         Rows true, columns given; probabilities for ``"transition"``, counts for ``"counts"``.
-    rows, values : arrays of shape (k,)
-        Audited rows and their true values: class numbers, or numbers in the unit of the factor.
+    rows, values, given : arrays of shape (k,)
+        Audited rows, their true values (class numbers, or numbers in the unit of the factor) and, in the columns of a
+        table, the given ones.
     unclear : int
         Rows that were drawn for the audit and whose true value was unclear.
     share : float
@@ -72,8 +77,81 @@ class NoiseOfFactor:
     matrix: Floats = field(default_factory=lambda: np.empty((0, 0)))
     rows: Rows = field(default_factory=_empty)
     values: Array = field(default_factory=_empty)
+    given: Rows = field(default_factory=_empty)
     unclear: int = 0
     share: float = float("nan")
+
+    def in_bins(self, factor: Factor, bins: ColumnBins | None) -> "NoiseOfFactor":
+        """Return the same in the columns of a table, with audited rows that are annotated only.
+
+        Of a continuous factor the classes are its bins.
+        """
+        if self.kind == "rate":
+            raise NotCorrected(
+                f"only a rate is known of {quoted(factor.name)}, from which nothing but bounds follows; a transition, "
+                "or an audit of rows drawn at random, would correct it"
+            )
+        k = len(self.classes) if bins is None else bins.n_bins
+        known = self if bins is None else replace(self, classes=tuple(map(str, range(k))), position=np.arange(k))
+        if self.kind != "audit":
+            if len(self.matrix) != k:
+                raise NotCorrected(
+                    f"the metric cuts factor {quoted(factor.name)} into {k} bins, and its transition has "
+                    f"{len(self.matrix)} classes; give one between these bins, or an audit"
+                )
+            return known
+        annotated = factor.annotated()[self.rows]
+        rows, true = self.rows[annotated], self.values[annotated]
+        given = np.asarray(factor.values)[rows]
+        if bins is None:
+            given = self.position[given.astype(np.intp)]
+        else:
+            true, given = (cut(np.asarray(values, dtype=np.float64), bins) for values in (true, given))
+        return replace(known, rows=rows, values=true.astype(np.intp), given=given.astype(np.intp))
+
+    def counted(self, weights: Floats) -> Floats:
+        """Return counts (K, K), rows true values, for an estimate of the transition; of all rows by their weights."""
+        if self.kind == "counts":
+            return self.matrix
+        k = len(self.classes)
+        table = np.bincount(self.values * k + self.given, weights[self.rows], minlength=k**2)
+        return table.reshape(k, k).astype(np.float64)
+
+    def transition(self, often: Floats, weights: Floats, rng: np.random.Generator | None = None) -> Floats:
+        """Return the best estimate of the transition, from all rows by their weights; with ``rng``, of a resample.
+
+        ``often`` says how many of the rows so weighted are given each class, (K,).
+        """
+        if self.kind == "transition":
+            return self.matrix
+        counts = self.counted(weights)
+        if self.kind == "audit":
+            return audited_transition(counts, often)
+        if rng is not None:
+            total = counts.sum()
+            counts = rng.multinomial(int(total), (counts / total).ravel()).reshape(counts.shape).astype(np.float64)
+        return counted_transition(counts)
+
+    def placed(self, table: Floats) -> Floats:
+        """Return a table whose columns are all classes, given or not."""
+        k = len(self.classes)
+        if k == table.shape[-1] and (self.position == np.arange(k)).all():
+            return table
+        full = np.zeros((*table.shape[:-1], k))
+        full[..., self.position] = table
+        return full
+
+    def shift(self, rows: PackedRows, weights: Floats) -> Floats:
+        """Return what true values change in the table of audited rows (n_codes, bins, K), as shares of these rows."""
+        codes = rows.rows.codes[:, self.rows]
+        shape = (len(codes), int(rows.rows.code_bins.max()), len(self.classes))
+        weight = weights[self.rows]
+        cells = (np.arange(shape[0])[:, None] * shape[1] + codes) * shape[2]
+        of_true, of_given = (
+            np.bincount((cells + column).ravel(), np.tile(weight, shape[0]), minlength=int(np.prod(shape)))
+            for column in (self.values, self.given)
+        )
+        return np.asarray((of_true - of_given).reshape(shape) / weight.sum())
 
 
 def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
@@ -145,14 +223,7 @@ def smallest_singular_value(transition: Floats) -> float:
 
 def _audit(audit: Audit, factor: Factor, argument: str) -> NoiseOfFactor:
     refuse_other_designs(audit.design)
-    n = len(factor.values)
-    beyond = audit.rows[audit.rows >= n]
-    if beyond.size:
-        raise InputError(
-            argument,
-            f"names {plural(beyond.size, 'row that does', 'rows that do')} not exist, first {int(beyond[0])}; "
-            f"rows are counted from 0: the {n:,} rows of the factors are 0 to {n - 1}",
-        )
+    refuse_beyond(audit.rows, len(factor.values), argument)
     true = read_factor(audit.labels, factor.name, factor.kind)
     if not true.complete:
         raise InputError(
@@ -181,10 +252,6 @@ def _audit(audit: Audit, factor: Factor, argument: str) -> NoiseOfFactor:
 
 #: Resamples behind the interval of a corrected score, unless ``n_bootstrap`` says otherwise.
 RESAMPLES = 200
-
-
-class NotCorrected(Exception):  # noqa: N818 - a finding, which becomes a note of the score
-    """Why a score is not corrected."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,12 +318,6 @@ class Work:
         return (Note(code="corrected-out-of-range", message=message),)
 
 
-def normal_interval(value: float, deviation: float, level: float, method: str, *, more: float = 0.0) -> Interval:
-    """Return the interval of a normal estimate, on both sides wider by ``more``."""
-    wide = NormalDist().inv_cdf((1 + level) / 2) * deviation + more
-    return Interval(low=value - wide, high=value + wide, level=level, method=method)
-
-
 @dataclass(frozen=True, slots=True)
 class Halved:
     """A corrected score, and the same on halves of the rows, which tell its error.
@@ -315,100 +376,6 @@ def split_rows(n: int, audited: Rows, seed: int, index: int) -> list[tuple[Rows,
 # Signed tables of a representation with noisy factors -----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Errors:
-    """What is known of the errors of one factor, in the columns of its table.
-
-    Attributes
-    ----------
-    kind : {"transition", "counts", "audit"}
-    n_classes : int
-    position : array of int
-        Where each value of the column stands among the classes.
-    matrix : array (K, K)
-        The transition where it is known, or counts of another sample.
-    rows, true, given : arrays of shape (k,)
-        Audited rows, their true classes, and the given ones; only rows with an annotation.
-    """
-
-    kind: Kind
-    n_classes: int
-    position: Rows
-    matrix: Floats
-    rows: Rows = field(default_factory=_empty)
-    true: Rows = field(default_factory=_empty)
-    given: Rows = field(default_factory=_empty)
-
-    def counted(self, weights: Floats) -> Floats:
-        """Return counts (K, K), rows true values, for an estimate of the transition; of all rows by their weights."""
-        if self.kind == "counts":
-            return self.matrix
-        cells = self.true * self.n_classes + self.given
-        table = np.bincount(cells, weights[self.rows], minlength=self.n_classes**2)
-        return table.reshape(self.n_classes, self.n_classes).astype(np.float64)
-
-    def transition(self, often: Floats, weights: Floats, rng: np.random.Generator | None = None) -> Floats:
-        """Return the best estimate of the transition, from all rows by their weights; with ``rng``, of a resample.
-
-        ``often`` says how many of the rows so weighted are given each class, (K,).
-        """
-        if self.kind == "transition":
-            return self.matrix
-        counts = self.counted(weights)
-        if self.kind == "audit":
-            return audited_transition(counts, often)
-        if rng is not None:
-            total = counts.sum()
-            counts = rng.multinomial(int(total), (counts / total).ravel()).reshape(counts.shape).astype(np.float64)
-        return counted_transition(counts)
-
-    def placed(self, table: Floats) -> Floats:
-        """Return a table whose columns are all classes, given or not."""
-        if self.n_classes == table.shape[-1] and (self.position == np.arange(self.n_classes)).all():
-            return table
-        full = np.zeros((*table.shape[:-1], self.n_classes))
-        full[..., self.position] = table
-        return full
-
-    def shift(self, rows: PackedRows, weights: Floats) -> Floats:
-        """Return what true values change in the table of audited rows (n_codes, bins, K), as shares of these rows."""
-        codes = rows.rows.codes[:, self.rows]
-        shape = (len(codes), int(rows.rows.code_bins.max()), self.n_classes)
-        weight = weights[self.rows]
-        cells = (np.arange(shape[0])[:, None] * shape[1] + codes) * shape[2]
-        of_true, of_given = (
-            np.bincount((cells + column).ravel(), np.tile(weight, shape[0]), minlength=int(np.prod(shape)))
-            for column in (self.true, self.given)
-        )
-        return np.asarray((of_true - of_given).reshape(shape) / weight.sum())
-
-
-def errors_of(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Errors:
-    """Match what is known to the columns of a table; of a continuous factor these are its bins."""
-    if known.kind == "rate":
-        raise NotCorrected(
-            f"only a rate is known of {quoted(factor.name)}, from which nothing but bounds follows; a transition, or "
-            "an audit of rows drawn at random, would correct it"
-        )
-    n_classes = len(known.classes) if bins is None else bins.n_bins
-    position = known.position if bins is None else np.arange(n_classes, dtype=np.intp)
-    if known.kind != "audit":
-        if len(known.matrix) != n_classes:
-            raise NotCorrected(
-                f"the metric cuts factor {quoted(factor.name)} into {n_classes} bins, and its transition has "
-                f"{len(known.matrix)} classes; give one between these bins, or an audit"
-            )
-        return Errors(known.kind, n_classes, position, known.matrix)
-    annotated = factor.annotated()[known.rows]
-    rows, true = known.rows[annotated], known.values[annotated]
-    given = np.asarray(factor.values)[rows]
-    if bins is None:
-        given = position[given.astype(np.intp)]
-    else:
-        true, given = (cut(np.asarray(values, dtype=np.float64), bins) for values in (true, given))
-    return Errors("audit", n_classes, position, known.matrix, rows, true.astype(np.intp), given.astype(np.intp))
-
-
 def signed_tables(case: Case, settings: TableSettings) -> tuple[tuple[InformationTable, ...], tuple[Note, ...]]:
     """Return informations of true values under transitions, which each resample estimates again, and notes on them.
 
@@ -418,7 +385,7 @@ def signed_tables(case: Case, settings: TableSettings) -> tuple[tuple[Informatio
     data, n = case.source.data, case.source.data.n
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
     errors = [
-        None if known is None else errors_of(known, factor, bins)
+        None if known is None else known.in_bins(factor, bins)
         for known, factor, bins in zip(case.of_factors, data.factors.columns, of_factors, strict=True)
     ]
     rows = PackedRows(bin_rows(data.codes, data.factors, of_codes, of_factors), factor_pairs=False)
@@ -469,7 +436,7 @@ def refuse_singular(transition: Floats, factor: str) -> None:
         )
 
 
-def _doubts(errors: Errors, transition: Floats, factor: Factor, weights: Floats) -> list[Note]:
+def _doubts(errors: NoiseOfFactor, transition: Floats, factor: Factor, weights: Floats) -> list[Note]:
     """Return what must be known of a transition, or raise why it undoes nothing."""
     notes, subject = [], (factor.name,)
     if not factor.categorical:
@@ -484,7 +451,7 @@ def _doubts(errors: Errors, transition: Floats, factor: Factor, weights: Floats)
     uncounted = int((errors.counted(weights).sum(axis=1) == 0).sum())
     if uncounted:
         message = (
-            f"{uncounted} of {errors.n_classes} true values of factor {quoted(factor.name)} were never counted, and "
+            f"{uncounted} of {len(errors.classes)} true values of factor {quoted(factor.name)} were never counted, and "
             "are taken as annotated right"
         )
         notes.append(Note(code="never-counted", message=message, subject=subject, severity="warning"))
@@ -493,7 +460,7 @@ def _doubts(errors: Errors, transition: Floats, factor: Factor, weights: Floats)
 
 def _informations(
     rows: PackedRows,
-    errors: Sequence[Errors | None],
+    errors: Sequence[NoiseOfFactor | None],
     counts: Sequence[JointCounts],
     transitions: Sequence[Sequence[Floats | None]],
     weights: Sequence[Floats],
@@ -516,7 +483,7 @@ def _informations(
     for i, one in audited.items():
         total = tables[i][:, :1].sum(axis=(-2, -1), keepdims=True)
         tables[i] = tables[i] + total * np.stack([one.shift(rows, weight) for weight in weights])
-        undone[i] = np.eye(one.n_classes)
+        undone[i] = np.eye(len(one.classes))
     return [*found, signed_table(JointCounts(tuple(tables), {}, bins), undone)] if audited else found
 
 

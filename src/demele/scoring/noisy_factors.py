@@ -14,6 +14,7 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted
 from demele.core.inputs import Factor, Factors
 from demele.core.kinds import checked_name
 from demele.core.results import CorrectedScore, Evaluation, Interval, Note
+from demele.core.uncertainty import normal_interval
 from demele.estimation.annotation_errors import (
     BOUNDS,
     InformationBounds,
@@ -33,9 +34,7 @@ from demele.scoring.noisy_case import (
     NotCorrected,
     Work,
     dependence_notes,
-    errors_of,
     noise_of_factor,
-    normal_interval,
     refuse_singular,
     signed_tables,
     split_rows,
@@ -165,7 +164,7 @@ def of_classifiers(case: Case, work: Work) -> Halved:
             raise NotCorrected(
                 f"some true values of factor {quoted(name)} are never given, so no classifier could learn them"
             )
-        errors[name] = errors_of(known, columns[name], None)
+        errors[name] = known.in_bins(columns[name], None)
 
     def score(half: tuple[int, int] | None, rows: Rows) -> float:
         """Return the score of some rows; of a half, by half of what was counted in another sample."""
@@ -179,7 +178,7 @@ def of_classifiers(case: Case, work: Work) -> Halved:
                 one = replace(one, matrix=(first, counts - first)[half[1]].astype(np.float64))
             given = np.asarray(columns[name].values)[rows]
             given = one.position[given[given >= 0].astype(np.intp)]
-            often = np.bincount(given, minlength=one.n_classes).astype(np.float64)
+            often = np.bincount(given, minlength=len(one.classes)).astype(np.float64)
             transitions[name] = one.transition(often, weights)[np.ix_(one.position, one.position)]
             if half is None:
                 refuse_singular(transitions[name], name)

@@ -3,7 +3,8 @@
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -543,7 +544,6 @@ def perturbation_test(
         message = "an audit cannot be used: confirmed labels do not check predictions on destroyed images"
         raise InputTypeError("noise", message, "give a limit of the share of wrong labels, or a transition matrix")
     supplied, measured = read_noise(noise), measure or ("score" if labels is None else "accuracy")
-    checked_name(measured, "measure", get_args(Measured))
     if measured == "accuracy" and labels is None:
         raise InputError("labels", "the accuracy is measured against labels: give them, or pass `measure='score'`")
     if noise is not None and measured == "score":
@@ -610,9 +610,7 @@ def perturbation_test(
             if report is not None:
                 report(done, total, f"{done:,} of {total:,} destroyed images looked at")
 
-        def goes(one: Floats, order: Order) -> Course:
-            return course(classifier, shown, one, order, setting, batch=batch, done=looked_at)
-
+        goes = partial(course, classifier, shown, setting=setting, batch=batch, done=looked_at)
         chance = goes(next(iter(importance.values())), "random")  # random orders serve all maps
         runs: dict[str, dict[Order, Course]] = {
             name: {"most": goes(one, "most"), "random": chance, "least": goes(one, "least")}

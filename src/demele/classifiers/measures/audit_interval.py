@@ -10,7 +10,7 @@ from demele.classifiers.pooled_strata import TINY, Cells, PooledStrata, crossing
 from demele.classifiers.row_groups import Groups
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError
-from demele.core.kinds import Level, checked, checked_count, checked_whole
+from demele.core.kinds import Count, CountOrNone, Level, checked, checked_whole
 from demele.core.labelled import Indices, Labelled
 from demele.core.proportions import exact_high, exact_low, score_interval
 from demele.core.uncertainty import Interval, Note
@@ -32,8 +32,8 @@ PREDICTED = np.array([1.0, 1.0, 0.0, 0.0])
 
 @checked
 def audit_interval(
-    hits: int,
-    n: int,
+    hits: CountOrNone,
+    n: Count,
     audited_hits: int,
     lost: int,
     audited_misses: int,
@@ -88,8 +88,6 @@ def audit_interval(
     >>> print(audit_interval(900, 1000, 180, 4, 20, 3, inference="test_set"))
     [0.869, 0.917]
     """
-    for name, value, least in (("n", n, 1), ("hits", hits, 0)):
-        checked_count(value, name, least)
     for name, value, most, what in (
         ("hits", hits, n, "n"),
         ("audited_hits", audited_hits, hits, "hits"),
