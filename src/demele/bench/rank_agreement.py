@@ -11,14 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from demele.bench.agreement_result import (
-    LEAST_FOR_INTERVALS,
-    Agreement,
-    Best,
-    RankMatrix,
-    Stability,
-    error_without_association,
-)
+from demele.bench import agreement_result
 from demele.core.arrays import Array, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
@@ -206,7 +199,7 @@ def p_values_within(taus: Floats, n: Rows, n_groups: int) -> Floats:
     """Return the same, roughly, for ranks minus their means within groups; each group costs about one row."""
     from scipy.stats import norm
 
-    errors = np.array([error_without_association(max(int(one) - n_groups + 1, 0)) for one in n])
+    errors = np.array([agreement_result.error_without_association(max(int(one) - n_groups + 1, 0)) for one in n])
     return np.asarray(2 * norm.sf(np.abs(taus) / errors))
 
 
@@ -264,7 +257,7 @@ def tau_intervals(
     """
     untied = n if untied is None else untied
     low, high = np.full(taus.shape, np.nan), np.full(taus.shape, np.nan)
-    for place in np.flatnonzero((untied >= LEAST_FOR_INTERVALS) & np.isfinite(taus)):
+    for place in np.flatnonzero((untied >= agreement_result.LEAST_FOR_INTERVALS) & np.isfinite(taus)):
         defined = draws[np.isfinite(draws[:, place]), place]
         if not defined.size:
             continue
@@ -477,7 +470,7 @@ def agreement(
     level: Level = 0.95,
     draws: Annotated[int, at_least(100)] = 2000,
     seed: Seed = 0,
-) -> Agreement:
+) -> agreement_result.Agreement:
     """Measure the agreement of metrics on the order of configurations.
 
     Kendall's tau-b between the scores of every two metrics, over configurations: models of a family, say, that differ
@@ -580,7 +573,7 @@ def agreement(
     for name, one in (again or {}).items():
         tables = read(one, "again")
         repeated[str(name)] = np.stack([means, *tables] if len(tables) == 1 else tables, axis=-1)
-    return Agreement(
+    return agreement_result.Agreement(
         metrics=table.metrics,
         matrices=matrices,
         stability=tuple(
@@ -605,7 +598,7 @@ def _matrix(
     several: Sequence[Floats],
     weights: Floats,
     groups: Rows | None = None,
-) -> RankMatrix:
+) -> agreement_result.RankMatrix:
     """Return the matrix of taus of a table, or of the mean taus of several, over the same resamples."""
     taus_of: Any = weighted_taus if groups is None else partial(weighted_taus_within, groups=groups)
     configurations = weights.shape[1]
@@ -618,7 +611,7 @@ def _matrix(
     chances = np.full(tau.shape, np.nan)
     if len(several) == 1:
         chances = p_values(several[0]) if groups is None else p_values_within(tau, n, int(groups.max()) + 1)
-    return RankMatrix(
+    return agreement_result.RankMatrix(
         name=name,
         metrics=table.metrics,
         tau=tau,
@@ -645,12 +638,12 @@ def _matrix_stability(values: Floats) -> float:
     return float(np.mean(found))
 
 
-def _stable(metric: str, between: str, values: Floats, weights: Floats, level: float) -> Stability:
+def _stable(metric: str, between: str, values: Floats, weights: Floats, level: float) -> agreement_result.Stability:
     """Return the mean tau over pairs of columns, shape (n_configurations, n_times)."""
     whole = np.isfinite(values).all(axis=1)
     tau, draws = (weighted_taus(values, counts).mean(axis=1) for counts in (np.ones((1, len(values))), weights))
     low, high = tau_intervals(tau, draws[:, None], np.array([whole.sum()]), level=level)
-    return Stability(
+    return agreement_result.Stability(
         metric=metric, between=between, tau=float(tau[0]), low=float(low[0]), high=float(high[0]), n=int(whole.sum())
     )
 
@@ -661,7 +654,7 @@ def _best(
     halves: Sequence[Floats] | None,
     rng: np.random.Generator,
     draws: int,
-) -> list[Best]:
+) -> list[agreement_result.Best]:
     """Return for each metric its best configuration, and how often another set of seeds and rows would keep it.
 
     Seeds are drawn with replacement, and their deviation widened by sqrt(r / (r - 1)) for r of them. Two halves of the
@@ -689,7 +682,7 @@ def _best(
         for place, best in first.items():
             stayed[place] += (drawn[..., place].argmax(axis=1) == best).sum()
     return [
-        Best(
+        agreement_result.Best(
             metric=table.metrics[place],
             configuration=table.configurations[best],
             stays=float(stayed[place] / draws) if repeated else float("nan"),
@@ -708,8 +701,8 @@ def _notes(table: ScoreTable, means: Floats) -> Iterator[Note]:
         yield Note(code="lower-is-better", message="lower is better: scores were negated", subject=subject)
     if n < ENOUGH:
         message = f"of {n} configurations with ties, intervals for 95% hold about 91% (simulated); {ENOUGH} are enough"
-        if n < LEAST_FOR_INTERVALS:
-            message = f"{n} configurations are too few for intervals, which need {LEAST_FOR_INTERVALS}"
+        if n < agreement_result.LEAST_FOR_INTERVALS:
+            message = f"{n} configurations are too few for intervals, which need {agreement_result.LEAST_FOR_INTERVALS}"
         yield Note(code="few-configurations", message=message, severity="warning")
     if table.collapsed is not None and table.collapsed.any():
         names = tuple(np.array(table.configurations)[table.collapsed])

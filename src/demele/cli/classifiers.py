@@ -13,18 +13,9 @@ from demele.cli.engine import Call, Command, Given, flag_of
 from demele.core.arrays import pd
 from demele.core.errors import InputError, plural, shortened
 from demele.core.labelled import read_labels
+from demele.files import label_files
 from demele.files.audit_files import TRUE
 from demele.files.expert_sheets import read_any_audit
-from demele.files.label_files import (
-    classes_named,
-    column,
-    in_file,
-    in_one_vocabulary,
-    name_of,
-    read_cleaning,
-    read_transition,
-    suggesting_classes,
-)
 from demele.files.named import split_name
 from demele.files.prediction_sets import PredictionSet, is_log, read_predictions
 
@@ -71,7 +62,7 @@ def read_test_set(
         raise InputError(f"expected PREDICTIONS LABELS, got {files[0]} alone; only logs bring their labels")
     models: Any = files if logs else files[:-1]
     if single and not logs and not joined:
-        called = (list(map(name_of, models)), [split_name(text)[0].stem for text in models])
+        called = (list(map(label_files.name_of, models)), [split_name(text)[0].stem for text in models])
         alone = next((one for one in called if len(set(one)) == len(models)), ("baseline", "candidate"))
         models = dict(zip(alone, models, strict=True))
     found: PredictionSet = given.call(read_predictions, models, None if logs else files[-1])
@@ -92,19 +83,19 @@ def read_test_set(
             raise InputError(f"--names: expected {len(found.predictions)} different names, got {','.join(names)}")
         found = replace(found, predictions=dict(zip(names, found.predictions.values(), strict=True)))
     columns: dict[Any, Any] = {("model", name): values for name, values in found.predictions.items()}
-    classes = given.read(**dict.fromkeys(_CLASSES, lambda file: column(file, given.warn)))
-    columns = in_one_vocabulary({**columns, "labels": found.labels, **classes})
+    classes = given.read(**dict.fromkeys(_CLASSES, lambda file: label_files.column(file, given.warn)))
+    columns = label_files.in_one_vocabulary({**columns, "labels": found.labels, **classes})
     predictions = {name: columns["model", name] for name in found.predictions}
     found = replace(found, predictions=predictions, labels=columns["labels"])
     labels, warn = read_labels(found.labels, "labels"), given.warn
     known: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
     known |= given.read(
-        noise=lambda word: read_transition(word, labels, warn) if isinstance(word, str) else word,
+        noise=lambda word: label_files.read_transition(word, labels, warn) if isinstance(word, str) else word,
         groups=lambda word: _groups(word, found, warn),
-        classes=lambda word: classes_named(word, labels),
-        difficulty=lambda word: column(word, warn, numbers=True),
-        cleaning=lambda word: read_cleaning(word, labels, warn),
-        of=lambda word: classes_named(word, labels)[0] if "," not in word else word,
+        classes=lambda word: label_files.classes_named(word, labels),
+        difficulty=lambda word: label_files.column(word, warn, numbers=True),
+        cleaning=lambda word: label_files.read_cleaning(word, labels, warn),
+        of=lambda word: label_files.classes_named(word, labels)[0] if "," not in word else word,
     )
     known |= {name: columns[name] for name in classes}
     if "audit" in given.options:
@@ -120,14 +111,14 @@ def read_test_set(
             raise InputError("--unseen-positives: expected an --audit that demele audit draw --positive drew")
         kept: dict[str, Any] = {"design": audit.design, "unclear": audit.unclear, "within": audit.within}
         known["audit"] = type(audit)(audit.rows, audit.labels, unseen_positives=unseen_positives, **kept)
-    given.within.enter_context(suggesting_classes([*found.predictions.values(), found.labels]))
+    given.within.enter_context(label_files.suggesting_classes([*found.predictions.values(), found.labels]))
     return found, known
 
 
 def _groups(text: str, found: PredictionSet, warn: Callable[[str], None]) -> Any:
     """Read which rows belong together, from a file or from a field of logs."""
     if not found.fields or split_name(text)[0].exists():
-        return column(text, warn)
+        return label_files.column(text, warn)
     values = found.values_of(text)
     if None in values:
         first = found.fields[values.index(None)]["id"]
@@ -152,7 +143,7 @@ def _joined(audits: "Sequence[Audit]", texts: Sequence[str], found: PredictionSe
         raise InputError("--audit: expected at most 2 files, one of all rows and one of the rows in dispute")
     if not apart.any():
         raise InputError(f"--audit {texts[1]}: there are no rows on which {what}; leave it out")
-    with in_file("--audit", first=texts[0], second=texts[1], within=f"rows on which {what}"):
+    with label_files.in_file("--audit", first=texts[0], second=texts[1], within=f"rows on which {what}"):
         return join_audits(*audits, within=np.flatnonzero(apart))
 
 

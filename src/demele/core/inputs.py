@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from demele.core import given_data
+from demele.core import given_data, table_columns
 from demele.core.arrays import Array, Floats, pd
 from demele.core.columns import (
     CHUNK,
@@ -25,20 +25,6 @@ from demele.core.columns import Missing as Missing
 from demele.core.columns import refuse_cyclic as refuse_cyclic
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
 from demele.core.kinds import checked_flag
-from demele.core.table_columns import (
-    as_float,
-    check_lengths,
-    check_same_rows,
-    check_texts,
-    circle_period,
-    is_missing,
-    levels_of_floats,
-    other_lengths,
-    real_matrix,
-    series_to_numpy,
-    split_columns,
-    whole_numbers,
-)
 from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
 
@@ -66,12 +52,12 @@ def read_pair(
     """
     if not isinstance(ignore_index, bool | None):
         checked_flag(ignore_index, "ignore_index")
-    check_lengths(codes, factors)
+    table_columns.check_lengths(codes, factors)
     checked_codes = read_codes(codes, missing=missing)
     checked_factors = read_factors(factors, kinds=kinds, missing=missing)
     check_pair(checked_codes.n, checked_codes.d, checked_factors)
     if not ignore_index:
-        check_same_rows(codes, factors, optional=ignore_index is not None)
+        table_columns.check_same_rows(codes, factors, optional=ignore_index is not None)
     return checked_codes, checked_factors
 
 
@@ -86,7 +72,7 @@ def read_given(codes: object, factors: object) -> tuple[Codes, Factors]:
 def check_pair(n: int, d: int, factors: Factors) -> None:
     """Refuse factors of other rows than n rows of d codes, a single row, and factors that are all constant."""
     if n != factors.n:
-        raise other_lengths((n, d), (factors.n, factors.m))
+        raise table_columns.other_lengths((n, d), (factors.n, factors.m))
     if n < 2:
         raise NotEnoughData("codes", "expected at least 2 rows, got 1")
     if all(column.constant for column in factors.columns):
@@ -109,12 +95,12 @@ def read_codes(codes: object, argument: str = "codes", *, missing: Missing = "ra
     argument, missing : str
         What messages call it; and what is asked of missing annotations of factors, which cannot be asked of codes.
     """
-    columns, names = split_columns(codes, argument, default="z")
+    columns, names = table_columns.split_columns(codes, argument, default="z")
     if not names:
         raise NotEnoughData(argument, "expected at least 1 column, got none")
     if (len(columns) if isinstance(columns, np.ndarray) else len(columns[0])) == 0:
         raise NotEnoughData(argument, "expected at least 2 rows, got none")
-    values = real_matrix(columns, names, argument)
+    values = table_columns.real_matrix(columns, names, argument)
     # smallest and largest value of each column; NaN where a column holds one
     low = np.full(values.shape[1], np.inf)
     high = np.full(values.shape[1], -np.inf)
@@ -152,7 +138,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     """
     if not isinstance(missing, str) or missing not in ("raise", "omit"):
         raise InputError("missing", f"expected 'raise' or 'omit', got {quoted(missing)}")
-    columns, names = split_columns(factors, "factors", default="v")
+    columns, names = table_columns.split_columns(factors, "factors", default="v")
     columns = list(columns.T) if isinstance(columns, np.ndarray) else columns
     if not columns:
         raise NotEnoughData("factors", "expected at least 1 column, got none")
@@ -230,7 +216,7 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
     if type(column).__module__.startswith("pandas"):
         if str(column.dtype) == "category":
             return _categorical(column, name, given)
-        column = series_to_numpy(column, keep_kind=True)
+        column = table_columns.series_to_numpy(column, keep_kind=True)
     column = np.asarray(column)
     odd = {"c": "complex numbers", "M": "dates", "m": "time spans"}.get(column.dtype.kind)
     if odd is not None:
@@ -259,7 +245,7 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
             values = plural(n_infinite, "infinite value", "infinite values")
             what = f"{values} in column {quoted(name)}, first at row {row}"
             raise InputError("factors", what, "drop or mark them missing")
-        whole = whole_numbers(column) if given is None else None
+        whole = table_columns.whole_numbers(column) if given is None else None
         few = whole is not None and are_classes(len(whole), len(column) - n_missing, integer=False)
         if few or given == "categorical":
             return _categorical(column, name, given)
@@ -291,10 +277,10 @@ def as_numbers(column: Array) -> Floats | None:
     """Return an object column as floats when it holds numbers and missing values only (booleans are classes)."""
     result = np.empty(len(column), dtype=np.float64)
     for row, value in enumerate(column):
-        if value is None or is_missing(value):
+        if value is None or table_columns.is_missing(value):
             result[row] = np.nan
         elif isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-            result[row] = as_float(value)
+            result[row] = table_columns.as_float(value)
         else:
             return None
     return result
@@ -304,7 +290,9 @@ def doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
     """Say how a column was read that may be otherwise: an angle as a quantity, whole numbers as classes or not."""
     if given is not None:
         return unique_class_doubt(factor.name, given, len(factor.levels), factor.n_annotated)
-    period = circle_period(factor.values, factor.low, factor.high) if factor.kind == "continuous" else None
+    period = (
+        table_columns.circle_period(factor.values, factor.low, factor.high) if factor.kind == "continuous" else None
+    )
     if period is not None:
         name = quoted(factor.name)
         return (
@@ -314,7 +302,7 @@ def doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
     if factor.cyclic:
         return None
     stored = np.asarray(column[:1]).dtype.kind
-    whole = factor.levels if factor.categorical else whole_numbers(factor.values)
+    whole = factor.levels if factor.categorical else table_columns.whole_numbers(factor.values)
     if stored not in "iuf" or str(getattr(column, "dtype", "")) == "category" or whole is None:
         return None
     n_levels = len(whole)
@@ -344,7 +332,7 @@ def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
         distinct, inverse = np.unique(column[known], return_inverse=True)
         indices = np.full(len(column), -1, dtype=np.intp)
         indices[known] = inverse
-        levels = levels_of_floats(distinct, name)
+        levels = table_columns.levels_of_floats(distinct, name)
     else:
         indices, levels = _factorised(column, name)
     if given is None and is_text(column):
@@ -363,18 +351,18 @@ def _factorised(column: Any, name: str) -> tuple[Array, tuple[str, ...]]:
         return np.asarray(column.cat.codes, dtype=np.intp), tuple(str(level) for level in column.cat.categories)
     column = np.asarray(column)
     if column.dtype.kind in "UO":
-        check_texts("factors", [value for value in column.tolist() if isinstance(value, str)])
+        table_columns.check_texts("factors", [value for value in column.tolist() if isinstance(value, str)])
     series = pd.Series(column, dtype=object if column.dtype == object else None)
     if series.dtype == object:
-        types = {type(value) for value in series if value is not None and not is_missing(value)}
+        types = {type(value) for value in series if value is not None and not table_columns.is_missing(value)}
         if not all(issubclass(kind, str | bool | int | float | np.generic) for kind in types):
             odd = next(kind.__name__ for kind in types if not issubclass(kind, str | bool | int | float | np.generic))
             raise InputTypeError(
                 "factors", f"expected numbers or classes in column {quoted(name)}, got values of type {odd}"
             )
         if len(types) > 1:
-            series = series.map(lambda value: None if value is None or is_missing(value) else str(value))
+            series = series.map(lambda value: None if value is None or table_columns.is_missing(value) else str(value))
     indices, found = pd.factorize(series, sort=True)
     levels = tuple(str(level) for level in found)
-    check_texts("factors", (name, *levels))
+    table_columns.check_texts("factors", (name, *levels))
     return np.asarray(indices, dtype=np.intp), levels

@@ -8,19 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core import table_columns
 from demele.core.arrays import pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural, quoted
-from demele.core.table_columns import (
-    as_column,
-    check_distinct,
-    check_rows,
-    check_same_rows,
-    check_texts,
-    holds_truths,
-    items_of,
-    refuse_large_floats,
-    split_columns,
-)
 
 Indices = NDArray[np.int32]
 
@@ -180,16 +170,18 @@ def read_labelled(
 
     for name, values in models.items():
         if isinstance(values, np.ndarray) and isinstance(labels, np.ndarray) and values.ndim == labels.ndim == 1:
-            check_rows(None, None, (name, argument), (values.size, labels.size), remedy(labels.size))  # before a copy
+            table_columns.check_rows(
+                None, None, (name, argument), (values.size, labels.size), remedy(labels.size)
+            )  # before a copy
     given = read_labels(labels, argument)
     words = vocabulary(given, classes=classes)
     coded = words.encode(given, argument)
     read, rows = [], []
     for name, values in models.items():
         predicted = read_labels(values, name)
-        check_rows(values, labels, (name, argument), (predicted.size, given.size), remedy(given.size))
+        table_columns.check_rows(values, labels, (name, argument), (predicted.size, given.size), remedy(given.size))
         if len({type(getattr(one, "index", None)).__name__ for one in (values, labels)}) == 1:
-            check_same_rows(values, labels, (name, argument))  # a plain range only numbers predictions
+            table_columns.check_same_rows(values, labels, (name, argument))  # a plain range only numbers predictions
         read.append(predicted)
         rows.append(words.encode(predicted, name, partly=classes is None))
     stacked, unlabelled = np.stack(rows), set[int | str]()
@@ -198,7 +190,7 @@ def read_labelled(
         words = Vocabulary(tuple(sorted(unlabelled.union(words.classes))))
         coded, *rows = (words.encode(values, argument) for values in (given, *read))
         stacked = np.stack(rows)
-    truths = [name for name, values in [(argument, labels), *models.items()] if holds_truths(values)]
+    truths = [name for name, values in [(argument, labels), *models.items()] if table_columns.holds_truths(values)]
     others = () if len(truths) > len(models) or not isinstance(words.classes[0], int) else tuple(truths)
     return Labelled(coded, stacked, tuple(models), words, tuple(sorted(unlabelled)), others)
 
@@ -210,7 +202,7 @@ def read_models(predictions: object, argument: str = "predictions") -> dict[str,
         if len(models) < len(predictions):
             raise InputError(argument, f"expected distinct names of models, got {shown(list(predictions))}")
     else:
-        columns, names = split_columns(predictions, argument, default="model ")
+        columns, names = table_columns.split_columns(predictions, argument, default="model ")
         models = {
             name: columns[:, j] if isinstance(columns, np.ndarray) else columns[j] for j, name in enumerate(names)
         }
@@ -227,7 +219,7 @@ def read_labels(values: object, argument: str) -> NDArray[Any]:
     InputError, InputTypeError, NotEnoughData
         For anything else: probabilities, missing values, real numbers, mixtures, several columns.
     """
-    array = as_column(values, argument)
+    array = table_columns.as_column(values, argument)
     if array.ndim != 1:
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
@@ -248,7 +240,7 @@ def read_labels(values: object, argument: str) -> NDArray[Any]:
     if array.dtype.kind == "f":
         return _whole(array, argument)
     if array.dtype.kind == "U":
-        check_texts(argument, array.tolist())
+        table_columns.check_texts(argument, array.tolist())
         return array.astype(object)
     if array.dtype.kind in "OT":
         return _objects(array.astype(object, copy=False), argument)
@@ -270,9 +262,9 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
     if isinstance(classes, str | bytes | set | frozenset | Mapping) or not isinstance(classes, Iterable):
         got = f"{type(classes).__name__} {quoted(classes)}"
         raise InputTypeError("classes", f"expected a sequence of classes, such as ['cat', 'dog'], got {got}")
-    read = read_labels(items_of(classes, "classes", "a sequence of classes"), "classes")
+    read = read_labels(table_columns.items_of(classes, "classes", "a sequence of classes"), "classes")
     items = tuple(_item(read, i) for i in range(read.size))
-    check_distinct(items, "classes", "each class once")
+    table_columns.check_distinct(items, "classes", "each class once")
     return Vocabulary(items)
 
 
@@ -358,7 +350,7 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
             + "; these look like probabilities: write classes, such as 1 where they are 0.5 or more"
             * looks,
         )
-    refuse_large_floats(array, argument)
+    table_columns.refuse_large_floats(array, argument)
     return array.astype(np.int64)
 
 
@@ -369,7 +361,7 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
     if all(kinds):
         # Members of an enumeration and NumPy strings are strings, but are shown and sorted in ways of their own.
         texts = [str.__str__(value) for value in array]
-        check_texts(argument, texts)
+        table_columns.check_texts(argument, texts)
         return np.array(texts, dtype=object)
     if any(kinds):
         row = kinds.index(not kinds[0])

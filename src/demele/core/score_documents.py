@@ -20,20 +20,7 @@ from demele.core.verdict import (
     words_table,
 )
 from demele.core.version import __version__
-from demele.report.document import (
-    Block,
-    Choice,
-    Document,
-    Heat,
-    Line,
-    Lines,
-    Notice,
-    Pill,
-    Rows,
-    Section,
-    Strips,
-    Table,
-)
+from demele.report import document
 from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, rate, sentence_of, written
 
@@ -202,7 +189,7 @@ _INFORMATION = "mutual information (nats)"
 _MOST_LEVELS, _MOST_RESPONSES = 12, 2
 
 
-def evaluation_document(result: "Evaluation") -> Document:
+def evaluation_document(result: "Evaluation") -> document.Document:
     """Say what the codes hold, and what they score."""
     scores, verdict = result.scores, result.verdict
     headline, *sentences = [_values(scores)] if verdict is None else verdict_sentences(verdict)
@@ -211,7 +198,7 @@ def evaluation_document(result: "Evaluation") -> Document:
     rows = None if result.rows is None else result.rows.columns()
     words = [] if verdict is None else [words_table(verdict)]
     natives = [(title_of(one), native_strips(one)) for one in scores]
-    panels: dict[str, list[Block]] = {name(one.factor): [] for one in result.dependency}
+    panels: dict[str, list[document.Block]] = {name(one.factor): [] for one in result.dependency}
     for one in sorted(result.dependency, key=lambda one: -one.score if one.score == one.score else 1.0):
         if len(panels[name(one.factor)]) < _MOST_RESPONSES:
             panels[name(one.factor)].append(_response(one))
@@ -219,7 +206,7 @@ def evaluation_document(result: "Evaluation") -> Document:
         "The line is the mean of the code at each value of the factor; the band is the range that other factors cause. "
         "The two codes with the largest scores are shown."
     )
-    return Document(
+    return document.Document(
         kind="Disentanglement scores",
         title=f"Scores of {name(result.name)}",
         headline=headline,
@@ -230,22 +217,25 @@ def evaluation_document(result: "Evaluation") -> Document:
         scope=[*scope_of(result), result.protocol],
         next=[] if known else [_NEXT],
         sections=[
-            Section("Scores", [score_strips(scores), scores_table(scores)]),
-            Section("Code-factor matrix", [*matrix_blocks(scores, verdict, rows), *words]),
-            Section("Values per factor and code", [Choice("Metric", {key: [one] for key, one in natives if one.rows})]),
-            Section("Sensitivity to other factors", [says, Choice("Factor", panels)]),
-            Section("Data", [factors_table(result)]),
+            document.Section("Scores", [score_strips(scores), scores_table(scores)]),
+            document.Section("Code-factor matrix", [*matrix_blocks(scores, verdict, rows), *words]),
+            document.Section(
+                "Values per factor and code",
+                [document.Choice("Metric", {key: [one] for key, one in natives if one.rows})],
+            ),
+            document.Section("Sensitivity to other factors", [says, document.Choice("Factor", panels)]),
+            document.Section("Data", [factors_table(result)]),
             glossary(scores),
         ],
         **about_scores([result], [] if verdict is None else verdict_methods(verdict)),
     )
 
 
-def score_document(score: "Score") -> Document:
+def score_document(score: "Score") -> document.Document:
     """Say what one metric scores."""
     values = native_strips(score)
     classes = [table_of_frame("Classes", score.classes_frame())[0]] if "classes" in score.details else []
-    return Document(
+    return document.Document(
         kind="Score",
         title=title_of(score),
         headline=_values([score]),
@@ -255,10 +245,10 @@ def score_document(score: "Score") -> Document:
         below=classes,
         scope=[count(score.n, "row"), score.protocol or ""],
         sections=[
-            Section("Scores", [scores_table([score])]),
-            Section("Code-factor matrix", matrix_blocks([score], None, None)),
-            Section("Values per factor and code", [values]),
-            Section("Classes", classes),
+            document.Section("Scores", [scores_table([score])]),
+            document.Section("Code-factor matrix", matrix_blocks([score], None, None)),
+            document.Section("Values per factor and code", [values]),
+            document.Section("Classes", classes),
             glossary([score]),
         ],
         methods=[f"The score was {_how(score, [score])}.", *_of_scores([score])],
@@ -291,7 +281,7 @@ def property_of(score: "Score") -> str:
     return "Holistic" if len(claimed) > 1 else only if only in PROPERTIES else "Other"
 
 
-def scores_table(scores: Sequence["Score"]) -> Table:
+def scores_table(scores: Sequence["Score"]) -> document.Table:
     """Return a row for each score, by property; below it, what aligned scores say."""
     levels = [rate(level) for level in sorted({one.interval.level for one in scores if one.interval is not None})]
     columns: list[Column[Score]] = [
@@ -312,7 +302,7 @@ def scores_table(scores: Sequence["Score"]) -> Table:
         ("Gap", "number", "alignment.gap"),
         ("Gap interval", "number?", "alignment.interval"),
         ("Gap by chance", "number?", "alignment.chance.mean"),
-        ("Note", "text", lambda one: Pill("fragile", "open") if one.fragile else ""),
+        ("Note", "text", lambda one: document.Pill("fragile", "open") if one.fragile else ""),
     ]
     readings = _readings(scores)
     note = " ".join(["Raw and aligned: of held-out halves of the rows.", *readings]) if readings else ""
@@ -334,17 +324,19 @@ def _readings(scores: Sequence["Score"]) -> list[str]:
     return [f"{joined(titles)}: {reading}" for reading, titles in readings.items()]
 
 
-def score_strips(scores: Sequence["Score"]) -> Strips:
+def score_strips(scores: Sequence["Score"]) -> document.Strips:
     """Draw scores with their intervals and chance levels."""
     return drawn(scores_table(scores), "Value", label="Metric", tick="Chance", axis="Score", ends=(0.0, 1.0))
 
 
-def native_strips(score: "Score") -> Strips:
+def native_strips(score: "Score") -> document.Strips:
     """Draw the values that a score is a mean of."""
     names, values = score._native()
     spans = score.native_intervals or (None,) * len(names)
     rows = [(name(one), value, ends(span)) for one, value, span in zip(names, values, spans, strict=True)]
-    table = Table(f"{title_of(score)} {score.native_unit}", {"": "text", "Value": "number", "Interval": "number"}, rows)
+    table = document.Table(
+        f"{title_of(score)} {score.native_unit}", {"": "text", "Value": "number", "Interval": "number"}, rows
+    )
     return drawn(table, "Value", ends=(0.0, 1.0), most=MOST_CODES)
 
 
@@ -352,11 +344,11 @@ def native_strips(score: "Score") -> Strips:
 
 
 def matrix_blocks(
-    scores: Iterable["Score"], verdict: "RepresentationVerdict | None", rows: Rows | None
-) -> list[Block | None]:
+    scores: Iterable["Score"], verdict: "RepresentationVerdict | None", rows: document.Rows | None
+) -> list[document.Block | None]:
     """Return the heat maps of codes and factors, by quantity, each once."""
     shares = None if verdict is None else share_map(verdict, rows)
-    panels: dict[str, list[Block]] = {} if shares is None else {shares.caption: [shares]}
+    panels: dict[str, list[document.Block]] = {} if shares is None else {shares.caption: [shares]}
     seen: set[tuple[str, bytes]] = set()
     for one in scores:
         values, what = one.matrix_values, one.matrix_of or "matrix"
@@ -368,17 +360,17 @@ def matrix_blocks(
         codes, factors = [name(one.code_names[j]) for j in order], list(map(name, one.factor_names))
         scale: Literal["all", "both ways"] = "both ways" if np.nanmin(values, initial=0.0) < -1e-9 else "all"
         axes = ("code", "factor")
-        panels[caption] = [Heat(caption, codes, factors, values[order].tolist(), axes=axes, scale=scale)]
-    return [Choice("Quantity", panels), None if verdict is None else note_on_map(verdict)]
+        panels[caption] = [document.Heat(caption, codes, factors, values[order].tolist(), axes=axes, scale=scale)]
+    return [document.Choice("Quantity", panels), None if verdict is None else note_on_map(verdict)]
 
 
-def _response(one: "Dependency") -> Lines:
+def _response(one: "Dependency") -> document.Lines:
     places = places_of(one.levels)
     named = places == list(range(len(one.levels))) and len(places) <= _MOST_LEVELS
     at = [(place, name(level)) for place, level in zip(places, one.levels, strict=True)] if named else []
-    line = Line(name(one.code), places, one.mean, one.low, one.high)
+    line = document.Line(name(one.code), places, one.mean, one.low, one.high)
     caption = f"{name(one.code)} by {name(one.factor)}"
-    return Lines(caption, [line], (name(one.factor), "number"), (name(one.code), "number"), at)
+    return document.Lines(caption, [line], (name(one.factor), "number"), (name(one.code), "number"), at)
 
 
 def places_of(levels: Sequence[str]) -> list[float]:
@@ -398,7 +390,7 @@ def scope_of(result: "ScoresByName") -> list[str]:
     return [name(result.name), *(count(size, noun) for noun, size in sizes.items())]
 
 
-def factors_table(result: "ScoresByName") -> Table:
+def factors_table(result: "ScoresByName") -> document.Table:
     """Return what was read of each factor."""
     columns: list[Column[Any]] = [
         ("Factor", "text", "name"),
@@ -410,7 +402,7 @@ def factors_table(result: "ScoresByName") -> Table:
     return listed("Factors", result.factors, columns)
 
 
-def glossary(scores: Iterable["Score"]) -> Section:
+def glossary(scores: Iterable["Score"]) -> document.Section:
     """Return what each metric means."""
     known = {one.metric: one for one in scores if one.facts.definition}
 
@@ -425,7 +417,7 @@ def glossary(scores: Iterable["Score"]) -> Section:
         ("Best", "number?", "facts.best"),
         ("Source", "text?", lambda one: one.facts.source),
     ]
-    return Section("Glossary", [listed("Metrics", known.values(), columns)])
+    return document.Section("Glossary", [listed("Metrics", known.values(), columns)])
 
 
 def about_scores(results: "Sequence[ScoresByName]", more: Sequence[str] = ()) -> dict[str, Any]:
@@ -451,7 +443,7 @@ def assumptions_of(scores: Iterable["Score"]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for one in scores if one.corrected for text in one.corrected.assumptions))
 
 
-def notes_of(results: "Sequence[ScoresByName]") -> list[Notice]:
+def notes_of(results: "Sequence[ScoresByName]") -> list[document.Notice]:
     """Return notes, of whole evaluations and of scores, and why metrics have no score: each text once."""
     found: dict[tuple[str, Any], dict[str, None]] = {}
 
@@ -468,7 +460,7 @@ def notes_of(results: "Sequence[ScoresByName]") -> list[Notice]:
         for gap in result.left_out:
             add(f"no score of {gap.metric}: {gap.reason}", "warning", own)
     order = ("fragile", "warning", "info")
-    notes = [Notice(text, severity, tuple(who)) for (text, severity), who in found.items()]
+    notes = [document.Notice(text, severity, tuple(who)) for (text, severity), who in found.items()]
     return sorted(notes, key=lambda note: order.index(note.severity))
 
 

@@ -16,31 +16,14 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.lib.format import MAGIC_PREFIX
 
-from demele.core.array_files import (
-    ArrayHeader,
-    mapped_array,
-    members_of,
-    opened_archive,
-    opened_member,
-    read_header,
-    read_member,
-)
+from demele.core import array_files
 from demele.core.arrays import Array, pd
 from demele.core.errors import AmbiguousKindWarning, DemeleWarning, FormatError, InputError, listed, quoted, warn_user
 from demele.core.kinds import checked_name, suggestion
 from demele.core.outputs import check_room, writing_whole
 from demele.core.reading import check_unpacked, path_of, regular_file, unpacking_at_most
 from demele.core.result import Result
-from demele.data.array_images import (
-    BLOCK,
-    ArrayImages,
-    MappedArray,
-    PictureArray,
-    checked_shape,
-    columns_of,
-    mapped_member,
-    picture_names,
-)
+from demele.data import array_images
 from demele.data.images import ImageSet
 from demele.data.loaders.published import Factor, is_converted, open_converted
 from demele.data.procedural.clutter import clutter
@@ -345,11 +328,13 @@ def open_images(
             if is_converted(path):
                 converted = open_converted(path)[0]
                 return converted if factors is None else _made(path, converted.stored.rows, factors, kinds, {})
-            mapped_array(path)  # it is whole, and holds no objects
+            array_files.mapped_array(path)  # it is whole, and holds no objects
             with path.open("rb") as file:
-                header = _image_header(path, read_header(path, file))
+                header = _image_header(path, array_files.read_header(path, file))
                 begins = file.tell()
-            rows = MappedArray(path, begins, header.shape, header.dtype, columns_first=header.columns_first)
+            rows = array_images.MappedArray(
+                path, begins, header.shape, header.dtype, columns_first=header.columns_first
+            )
             return _made(path, rows, factors, kinds, {})
         if start.startswith(b"PK"):
             return _from_archive(path, factors, kinds)
@@ -361,7 +346,7 @@ def _made(path: Path, images: Any, factors: object, kinds: object, texts: Mappin
     """Return the set; errors name the file."""
     try:
         space = FactorSpace.from_json(texts["space"]) if "space" in texts else None
-        return ArrayImages(
+        return array_images.ArrayImages(
             images,
             factors,
             space=space,
@@ -376,10 +361,10 @@ def _made(path: Path, images: Any, factors: object, kinds: object, texts: Mappin
         raise error.within(str(path)) from error
 
 
-def _image_header(what: object, header: ArrayHeader) -> ArrayHeader:
+def _image_header(what: object, header: array_files.ArrayHeader) -> array_files.ArrayHeader:
     """Say of a file what would be said of an argument."""
     try:
-        checked_shape(header.shape, header.dtype)
+        array_images.checked_shape(header.shape, header.dtype)
     except InputError as error:
         raise FormatError(what, str(error.problem), error.remedy) from error
     return header
@@ -389,19 +374,19 @@ def _image_header(what: object, header: ArrayHeader) -> ArrayHeader:
 
 
 def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
-    with opened_archive(path) as archive:
-        members = members_of(archive)
+    with array_files.opened_archive(path) as archive:
+        members = array_files.members_of(archive)
         if "images" not in members:
             remedy = _PUBLISHED if "imgs" in members else "save them as numpy.savez(FILE, images=...)"
             raise FormatError(path, f"expected an array 'images', found {listed(members)}", remedy)
 
         def read(name: str) -> Array:
             check_unpacked(path, members[name].file_size, stored=regular_file(path))
-            return read_member(archive, members[name])
+            return array_files.read_member(archive, members[name])
 
-        with opened_member(archive, members["images"]) as (found, _):
+        with array_files.opened_member(archive, members["images"]) as (found, _):
             header = _image_header(f"{path}::images", found)
-        mapped = mapped_member(path, members["images"], header)
+        mapped = array_images.mapped_member(path, members["images"], header)
         images = read("images") if mapped is None else mapped
         held = {name: read(name) for name in TEXTS if name in members}
         texts = {name: str(text) for name, text in held.items() if text.shape == () and text.dtype.kind == "U"}
@@ -409,11 +394,11 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
             texts.pop("space", None)  # it is of the columns
         if factors is None and "factors" in members:
             names = read("factor_names") if "factor_names" in members else None
-            factors = columns_of(path, read("factors"), names)
+            factors = array_images.columns_of(path, read("factors"), names)
         elif factors is None:
             columns = {}
             for name in (one for one in members if one not in ("images", *TEXTS)):
-                with opened_member(archive, members[name]) as (header, _):
+                with array_files.opened_member(archive, members[name]) as (header, _):
                     shape = header.shape
                 if len(shape) == 1:
                     if shape[0] != len(images):
@@ -428,7 +413,7 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
 
 
 def _from_folder(folder: Path, factors: object, kinds: object) -> ImageSet:
-    names = picture_names(folder)
+    names = array_images.picture_names(folder)
     if factors is None and (folder / FACTORS).exists():
         path, warn = folder / FACTORS, partial(warn_user, category=DemeleWarning)
         table: Any = read_table(str(path), warn=warn)
@@ -452,7 +437,7 @@ def _from_folder(folder: Path, factors: object, kinds: object) -> ImageSet:
         if len(table) != len(names):
             raise FormatError(path, f"expected {len(names):,} lines, one per picture, found {len(table):,}")
         factors = table
-    return _made(folder, PictureArray(folder, names), factors, kinds, {})
+    return _made(folder, array_images.PictureArray(folder, names), factors, kinds, {})
 
 
 def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> Path:
@@ -512,7 +497,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> 
         n, shape = len(images), images.shape
         with _member(archive, "images") as member:
             npy.write_array_header_1_0(member, {"descr": "|u1", "fortran_order": False, "shape": (n, *shape)})
-            per_block = max(1, BLOCK // int(np.prod(shape)))
+            per_block = max(1, array_images.BLOCK // int(np.prod(shape)))
             for start in range(0, n, per_block):
                 rows = np.arange(start, min(start + per_block, n))
                 member.write(images.images(rows).data.cast("B"))

@@ -21,19 +21,7 @@ from demele.core.labelled import read_labels
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, read_whole, real_path
 from demele.core.result import TableResult
-from demele.files.audit_files import (
-    LEAST,
-    PROBABILITY,
-    TRUE,
-    UNCLEAR,
-    Answers,
-    AsKnown,
-    answer_rows,
-    answers_text,
-    audit_of,
-    is_unclear,
-    read_answers,
-)
+from demele.files import audit_files
 from demele.files.label_files import class_text, class_texts, classes_like, in_file
 from demele.files.model_logs import OTHER_ANSWER, read_object
 from demele.files.named import Cells, is_empty, is_sheet_name, read_sheet_rows, read_table, sheet_bytes, split_name
@@ -195,7 +183,7 @@ def write_sheet(
     for one in key.lines[len(lines) - 1 :]:
         line = {KEY: one.key, **{names[place]: _cell(column[one.row]) for place, column in enumerate(columns)}}
         lines.append([line.get(str(column)) for column in head])
-    choices = {ANSWER: (*classes, UNCLEAR)} if classes else {}
+    choices = {ANSWER: (*classes, audit_files.UNCLEAR)} if classes else {}
     content = sheet_bytes(lines, path, choices=choices)
     write_whole(key_path(path), key.to_json())
     write_whole(path, content)
@@ -252,8 +240,8 @@ def read_sheet(
     *,
     key: Path | None = None,
     classes: Sequence[object] | None = None,
-    as_known: AsKnown | None = None,
-) -> Answers:
+    as_known: audit_files.AsKnown | None = None,
+) -> audit_files.Answers:
     """Read a sheet that an expert filled in; its rows may come in any order.
 
     Parameters
@@ -300,14 +288,14 @@ def read_sheet(
         raise FormatError(f"{path}: {told}; {remedy}")
     drawn = sorted(found.lines, key=lambda line: line.draw)
     answers = [by_key[line.key][1][named.index(ANSWER)] for line in drawn]
-    unclear = np.array([is_unclear(value, given) for value in answers], dtype=bool)
+    unclear = np.array([audit_files.is_unclear(value, given) for value in answers], dtype=bool)
     said = [None if odd or is_empty(value) else class_text(value) for value, odd in zip(answers, unclear, strict=True)]
     if as_known is None:
         labels = _classes(path, said, [by_key[line.key][0] for line in drawn], given, classes)
     else:
         with in_file(f"{path}: column {ANSWER}"):
             labels = [None if value is None else as_known(value) for value in said]
-    return Answers(
+    return audit_files.Answers(
         str(path),
         ANSWER,
         np.array([line.row for line in drawn], dtype=np.intp),
@@ -439,17 +427,17 @@ def read_any_audit(
     design: str | None = None,
     key: Path | None = None,
     classes: Sequence[object] | None = None,
-    as_known: AsKnown | None = None,
+    as_known: audit_files.AsKnown | None = None,
 ) -> Audit:
     """Read an expert's sheet, if there is a key to it, or else the file that has the rows themselves."""
     sheet = Path(text)
     if key is None and not (is_sheet_name(sheet) and key_path(sheet).exists()):
         if sheet.suffix.lower() == ".xlsx":
             raise InputError("audit_key", f"{sheet} is an expert's sheet, and {key_path(sheet)} is not there; name it")
-        answers = read_answers(text, given, warn, as_known)
+        answers = audit_files.read_answers(text, given, warn, as_known)
     else:
         answers = read_sheet(sheet, given, key=key, classes=classes, as_known=as_known)
-    audit = audit_of(answers, design, warn)
+    audit = audit_files.audit_of(answers, design, warn)
     others = list(audit.labels).count(OTHER_ANSWER)
     if others:
         warn(f"{text}: {plural(others, 'answer is', 'answers are')} none that a model or a log gave")
@@ -510,21 +498,21 @@ class RowsToLabel(TableResult):
             write_sheet(path, self.key, self.kept, classes=self.offered)
         elif path.suffix.lower() in (".csv", ".tsv"):
             delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-            write_whole(path, answers_text(self._lines(), delimiter=delimiter))
+            write_whole(path, audit_files.answers_text(self._lines(), delimiter=delimiter))
         else:
             raise InputError(f"{path}: expected a file called .csv or .tsv; a sheet (blind) may be .xlsx")
 
     def headline(self) -> str:
         """Return how many rows were drawn."""
-        rows, column = plural(self.plan.rows.size, "row", "rows"), TRUE if self.key is None else ANSWER
+        rows, column = plural(self.plan.rows.size, "row", "rows"), audit_files.TRUE if self.key is None else ANSWER
         return f"An expert fills in the column {column} of {rows} of {self.plan.n:,} ({self.plan.design} draw)."
 
     def _lines(self) -> list[dict[str, Any]]:
         plan = self.plan
-        lines = answer_rows(plan.rows, self.labels.tolist(), plan.design)
+        lines = audit_files.answer_rows(plan.rows, self.labels.tolist(), plan.design)
         for place, line in enumerate(lines):
-            line |= {} if plan.probabilities is None else {PROBABILITY: float(plan.probabilities[place])}
-            line |= {} if plan.least_probability is None else {LEAST: plan.least_probability}
+            line |= {} if plan.probabilities is None else {audit_files.PROBABILITY: float(plan.probabilities[place])}
+            line |= {} if plan.least_probability is None else {audit_files.LEAST: plan.least_probability}
         return lines
 
 

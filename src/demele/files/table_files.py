@@ -15,18 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from demele.core import reading
 from demele.core.array_files import check_columns, facts_of, parsing_parquet
 from demele.core.arrays import Array, pd
 from demele.core.errors import FormatError, UnknownNameError, plural, quoted, shortened
-from demele.core.reading import (
-    BYTES_PER_COLUMN,
-    check_nesting,
-    check_unpacked,
-    opened,
-    parsed_json,
-    parsing,
-    read_whole,
-)
 from demele.core.written_numbers import thousands
 
 Warn = Callable[[str], None]
@@ -52,13 +44,13 @@ def decimal_comma(used: bool) -> Iterator[None]:
 def read_csv(path: Path, names: tuple[str, ...], warn: Warn, *, row_names: bool = False) -> "Array | pd.DataFrame":
     """Read a table of text; see :func:`demele.files.named.read_table`."""
     what = f"{path}: not a table that can be read"
-    with parsing(what), _in_utf8(path), long_fields():
+    with reading.parsing(what), _in_utf8(path), long_fields():
         delimiter, first = first_row(path)
         # where commas split the columns, none stands in their numbers, whatever other files have
         decimal = "." if delimiter == "," else DECIMAL_SIGN.get()
-        check_unpacked(path, len(first) * BYTES_PER_COLUMN, stored=path.stat().st_size)
+        reading.check_unpacked(path, len(first) * reading.BYTES_PER_COLUMN, stored=path.stat().st_size)
         expected, blank = 0, 0
-        with opened(path) as file:
+        with reading.opened(path) as file:
             for line, found in _widths(file, path, delimiter):
                 if not found:
                     blank = blank or line * bool(expected)
@@ -112,7 +104,7 @@ def text_of(path: Path) -> str:
     ------
     FormatError, OSError
     """
-    with _in_utf8(path), opened(path) as file:
+    with _in_utf8(path), reading.opened(path) as file:
         return file.read()
 
 
@@ -129,11 +121,11 @@ def first_row(path: Path) -> tuple[str, list[str]]:
 
     Where numbers are said to have a decimal comma, commas split a line of names only, and only if no other sign does.
     """
-    with _in_utf8(path), opened(path) as file:
+    with _in_utf8(path), reading.opened(path) as file:
         line = next((line for line in file if line.strip()), "")
     if not line:
         raise FormatError(f"{path}: is empty")
-    with parsing(f"{path}: not a table that can be read"), long_fields():
+    with reading.parsing(f"{path}: not a table that can be read"), long_fields():
         rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in _DELIMITERS}
     signs = [sign for sign in _DELIMITERS if sign != DECIMAL_SIGN.get()]
     delimiter = max(signs, key=lambda sign: len(rows[sign]))
@@ -170,7 +162,7 @@ def _check_commas(path: Path, delimiter: str, header: Sequence[str], names: Sequ
     commas: dict[int, str] = {}
     others: set[int] = set()
     decimals: set[int] = set()
-    with opened(path) as file:
+    with reading.opened(path) as file:
         rows = csv.reader(file, delimiter=delimiter)
         for row in islice((row for row in rows if row), 1 if header else 0, None):
             for place, field in enumerate(row):
@@ -255,8 +247,8 @@ def json_of(path: Path) -> tuple[Any, int]:
     FormatError
         If it is no JSON, or names something twice.
     """
-    content = read_whole(path)
-    check_nesting(path, content)
+    content = reading.read_whole(path)
+    reading.check_nesting(path, content)
     return _parsed(content, str(path), path), len(content)
 
 
@@ -265,8 +257,8 @@ def _parsed(content: bytes, what: str, path: Path) -> Any:
         check_repeated([name for name, _ in pairs], path)
         return dict(pairs)
 
-    with parsing(f"{what}: not JSON"):
-        return parsed_json(content, checked)
+    with reading.parsing(f"{what}: not JSON"):
+        return reading.parsed_json(content, checked)
 
 
 def read_json(path: Path, names: tuple[str, ...]) -> "Array | pd.DataFrame":
@@ -280,7 +272,7 @@ def read_json(path: Path, names: tuple[str, ...]) -> "Array | pd.DataFrame":
         raise FormatError(f"{path}: expected a list of rows, or columns by name, got {type(data).__name__}")
     if names:
         raise UnknownNameError(f"{path}: its columns have no names; leave out '::{','.join(names)}'")
-    with parsing(f"{path}: rows of different lengths", details=False):
+    with reading.parsing(f"{path}: rows of different lengths", details=False):
         array = np.asarray(data)
     if array.dtype.kind == "O" and (array.ndim > 2 or any(isinstance(value, list | dict) for value in array.flat)):
         raise FormatError(f"{path}: expected rows of numbers or words, got lists or objects within them")
@@ -289,8 +281,8 @@ def read_json(path: Path, names: tuple[str, ...]) -> "Array | pd.DataFrame":
 
 def read_json_lines(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
     """Read a table of JSON Lines: an object per line; see :func:`demele.files.named.read_table`."""
-    content = read_whole(path)
-    check_nesting(path, content)
+    content = reading.read_whole(path)
+    reading.check_nesting(path, content)
     rows = []
     for number, line in enumerate(content.splitlines(), 1):
         if line.strip():
@@ -304,8 +296,8 @@ def _frame(path: Path, data: Any, size: int, names: tuple[str, ...]) -> "pd.Data
     """Return a table of rows or of columns, which are objects, if it takes no more memory than it may."""
     columns = data if isinstance(data, dict) else {name: data for row in data for name in row}
     width, height = len(columns), max(map(len, columns.values()), default=0)
-    check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=size)
-    with parsing(f"{path}: columns of different lengths"):
+    reading.check_unpacked(path, width * (reading.BYTES_PER_COLUMN + 8 * height), stored=size)
+    with reading.parsing(f"{path}: columns of different lengths"):
         return _picked(pd.DataFrame(data), names, path)
 
 

@@ -44,16 +44,7 @@ from demele.metrics.request import Request, applies
 from demele.metrics.run import computed, evaluation
 from demele.metrics.source import Subject
 from demele.outofcore.tables import ArrayTable, Span, Table, spans, table_of
-from demele.runtime.work import (
-    Report,
-    is_collection,
-    mapped,
-    ordered,
-    paired_partitions,
-    reduced,
-    reported_to,
-    reporting,
-)
+from demele.runtime import work
 from demele.streaming.frame import BinEdges, Column, Rows
 from demele.streaming.sample import SampledRows, SampleState, in_memory, of_sample, row_keys, with_context
 from demele.streaming.source import AllRows
@@ -433,19 +424,19 @@ class Spans:
         self._spans = spans(codes, factors)
         self._n_jobs = 1 if len(self._spans) == 1 else n_jobs
 
-    def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
+    def look(self, kinds: dict[str, Kind], report: work.Report | None) -> Seen:
         """Make the first pass."""
-        found = ordered(first_look, ((span, self.names, kinds) for span in self._spans), n_jobs=self._n_jobs)
+        found = work.ordered(first_look, ((span, self.names, kinds) for span in self._spans), n_jobs=self._n_jobs)
         return merged(list(self._reported(found, report, "first pass")), self.names[1])
 
-    def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
+    def tally(self, wanted: Instructions, report: work.Report | None, label: str) -> Tally:
         """Make a further pass."""
         calls = ((span, span.start, span.stop - span.start, wanted) for span in self._spans)
-        found = self._reported(ordered(counted, calls, n_jobs=self._n_jobs), report, label)
+        found = self._reported(work.ordered(counted, calls, n_jobs=self._n_jobs), report, label)
         total: Tally = reduce(lambda mine, theirs: joined_tallies([mine, theirs]), found)
         return total
 
-    def _reported(self, found: Iterator[Any], report: Report | None, label: str) -> Iterator[Any]:
+    def _reported(self, found: Iterator[Any], report: work.Report | None, label: str) -> Iterator[Any]:
         for span, result in zip(self._spans, found, strict=True):
             yield result
             if report is not None:
@@ -456,7 +447,7 @@ class Partitions:
     """Rows of two Dask collections, worked on by the active scheduler."""
 
     def __init__(self, codes: object, factors: object) -> None:
-        groups, columns = paired_partitions(codes, factors)
+        groups, columns = work.paired_partitions(codes, factors)
         self._groups = [(*group, index) for index, group in enumerate(groups)]
         names = [
             tuple(f"{default}{at + 1}" for at in range(own)) if isinstance(own, int) else own
@@ -465,16 +456,16 @@ class Partitions:
         self.names = names[0], names[1]
         self._sizes: tuple[int, ...] = ()
 
-    def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
+    def look(self, kinds: dict[str, Kind], report: work.Report | None) -> Seen:
         """Make the first pass."""
         if report is not None:
             report(0, 2, f"first pass, {len(self._groups)} partitions")
-        parts = mapped(partial(_of_partition, first_look), self._groups, self.names, kinds)
-        seen = reduced(parts, partial(merged, names=self.names[1]))
+        parts = work.mapped(partial(_of_partition, first_look), self._groups, self.names, kinds)
+        seen = work.reduced(parts, partial(merged, names=self.names[1]))
         self._sizes = seen.sizes
         return seen
 
-    def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
+    def tally(self, wanted: Instructions, report: work.Report | None, label: str) -> Tally:
         """Make a further pass."""
         if report is not None:
             report(1, 2, f"{label}, {len(self._groups)} partitions")
@@ -482,7 +473,7 @@ class Partitions:
         groups = [
             (*group, offset, size) for group, offset, size in zip(self._groups, offsets, self._sizes, strict=False)
         ]
-        return reduced(mapped(partial(_of_partition, counted), groups, wanted), joined_tallies)
+        return work.reduced(work.mapped(partial(_of_partition, counted), groups, wanted), joined_tallies)
 
 
 def _of_partition(function: Callable[..., Any], codes: Any, factors: Any, index: int, *arguments: Any) -> Any:
@@ -543,7 +534,7 @@ class WholeRows(AllRows):
         """Whether all rows are annotated for all factors."""
         return all(one.n_annotated == self.n for one in self.seen.factors)
 
-    def read(self, keys: Sequence[Key], report: Report | None) -> SampleState:
+    def read(self, keys: Sequence[Key], report: work.Report | None) -> SampleState:
         """Count all rows and sum them up in these states, and return a sample of them.
 
         Where a rule looks at values, a pass for the sample alone goes before.
@@ -566,7 +557,7 @@ class WholeRows(AllRows):
             kept = kept or replace(none, parts=tally.sampled).sifted()
         return kept
 
-    def _tally(self, keys: Sequence[Key], label: str, report: Report | None, *, sampling: bool) -> Tally:
+    def _tally(self, keys: Sequence[Key], label: str, report: work.Report | None, *, sampling: bool) -> Tally:
         below: int | None = 0
         if sampling:
             # somewhat more rows than wanted have keys below the limit; the smallest are kept
@@ -592,9 +583,9 @@ class WholeRows(AllRows):
         return {"sample": str(self.sample), "sample_of": str(self.n), "sample_seed": str(self.seed)}
 
 
-def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: Report | None) -> WholeRows:
+def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: work.Report | None) -> WholeRows:
     """Make the first pass: find columns, kinds, levels and ranges, and refuse what is refused in memory."""
-    if is_collection(given.values) or is_collection(known.values):
+    if work.is_collection(given.values) or work.is_collection(known.values):
         passes: Passes = Partitions(given.values, known.values)
     else:
         passes = Spans(table_of(given.values, "codes"), table_of(known.values, "factors"), n_jobs)
@@ -727,7 +718,7 @@ def evaluation_in_pieces(
                 f"{why}, which rows read a piece at a time do not allow; leave it out, or pass a sample of the rows as "
                 "an array",
             )
-    with reporting() as report:
+    with work.reporting() as report:
         rows = whole_rows(codes, factors, seed=run.seed, n_jobs=run.n_jobs, report=report)
         subject = rows.subject("rows")
         left_out: list[LeftOut] = []
@@ -752,7 +743,7 @@ def evaluation_in_pieces(
         # Every metric is computed on the sample: that also shows what makes scores of all rows fragile.
         about, reason, frame = None, "", rows.frame
         quiet = warnings.catch_warnings(action="ignore", category=UndefinedFactorWarning)  # all rows were told of
-        with reported_to(report), quiet:
+        with work.reported_to(report), quiet:
             try:
                 data = in_memory(kept, (frame.codes, frame.factors), frame, kinds=frame.kinds, missing=frame.missing)
                 about = evaluation(asked, data, run, protocol=protocol, name="codes", named=True)

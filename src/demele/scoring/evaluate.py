@@ -15,21 +15,12 @@ from demele.core.lazy import SAMPLE
 from demele.core.results import Evaluation, Score
 from demele.core.signature import Signature
 from demele.core.version import __version__
+from demele.metrics import request
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning, check_blocks, checked_run, restored
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import (
-    Metrics,
-    Request,
-    are_named,
-    chosen_metrics,
-    draws_of,
-    given_options,
-    requests_of,
-    unnamed_metrics,
-)
 from demele.metrics.run import evaluation, rows_in_memory
 from demele.metrics.source import InMemory
 from demele.runtime.work import is_collection
@@ -50,7 +41,7 @@ def read_in_pieces(*tables: object) -> bool:
     )
 
 
-def scores_in_pieces(asked: Sequence[Request], codes: Codes, factors: Factors, run: Run) -> list[Score] | None:
+def scores_in_pieces(asked: Sequence[request.Request], codes: Codes, factors: Factors, run: Run) -> list[Score] | None:
     """Score metrics as their own functions do; None where the data are to be read in memory."""
     if not read_in_pieces(codes.values, factors.values):
         return None
@@ -65,7 +56,7 @@ def scores_in_pieces(asked: Sequence[Request], codes: Codes, factors: Factors, r
 def evaluate(
     codes: object,
     factors: object,
-    metrics: Metrics = None,
+    metrics: request.Metrics = None,
     *,
     protocol: str = DEFAULT_PROTOCOL,
     options: Mapping[str, Mapping[str, Any]] | None = None,
@@ -177,7 +168,7 @@ class Call:
     ``named``: whether a metric that does not apply is an error, since it was asked for by name.
     """
 
-    asked: list[Request]
+    asked: list[request.Request]
     run: Run
     protocol: str
     named: bool
@@ -228,11 +219,11 @@ class Call:
         return with_alignment(found, source, self.asked, self.run, whiten=codes.align == "whitening")
 
     def _noted(self, found: Evaluation) -> Evaluation:
-        return found if self.named else replace(found, notes=(*found.notes, *unnamed_metrics(self.protocol)))
+        return found if self.named else replace(found, notes=(*found.notes, *request.unnamed_metrics(self.protocol)))
 
 
 def checked_call(
-    metrics: Metrics,
+    metrics: request.Metrics,
     codes: Sequence[Codes],
     factors: Factors,
     *,
@@ -250,17 +241,19 @@ def checked_call(
     InputError, InputTypeError, UnknownNameError
     """
     in_pieces = any(read_in_pieces(each.values, factors.values) for each in codes)  # without intervals, chance levels
-    draws = draws_of(
+    draws = request.draws_of(
         "all" if in_pieces else metrics,
         n_bootstrap=n_bootstrap if factors.blocks is None else n_bootstrap or 0,
         n_permutations=n_permutations,
     )
     checked = checked_run(**run | draws)
     settings = protocol_named(protocol)
-    chosen = chosen_metrics(metrics, reg_dim=factors.reg_dim)
+    chosen = request.chosen_metrics(metrics, reg_dim=factors.reg_dim)
     rule = None if bins is None else as_binning(bins)
-    asked = requests_of(chosen, settings, given_options(options, chosen), bins=rule, reg_dim=factors.reg_dim)
-    return Call(asked=asked, run=checked, protocol=settings.name, named=are_named(metrics))
+    asked = request.requests_of(
+        chosen, settings, request.given_options(options, chosen), bins=rule, reg_dim=factors.reg_dim
+    )
+    return Call(asked=asked, run=checked, protocol=settings.name, named=request.are_named(metrics))
 
 
 # A number made again from its signature -------------------------------------------------------------------------------

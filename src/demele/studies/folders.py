@@ -10,16 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from demele.core.errors import (
-    DemeleError,
-    FormatError,
-    InputError,
-    NotEnoughData,
-    OutputError,
-    failing,
-    quoted,
-    shortened,
-)
+from demele.core import errors
 from demele.core.kinds import Kind
 from demele.core.outputs import write_whole
 from demele.core.reading import check_nesting, check_shape, parsed_json, parsing, path_of, read_whole
@@ -78,7 +69,7 @@ class StudyFormat(Generic[Study]):
             if not (path / self.file).exists() or not (path / ROWS).exists():
                 problem = f"{path}: expected the folder of {self.what}, which holds {self.file} and {ROWS}"
                 others = ", ".join(one.name for one in path.glob("*.json"))
-                raise InputError("study", problem, f"it holds {others}" if others else None)
+                raise errors.InputError("study", problem, f"it holds {others}" if others else None)
             about, records = self.read(path / self.file, packed=False)[0], Store.read(path / ROWS)[1]
         else:
             about, *rest = self.read(path, packed=True)
@@ -93,17 +84,17 @@ class StudyFormat(Generic[Study]):
 
     def read(self, path: Path, *, packed: bool) -> list[Any]:
         """Return what a file says that a study is, and its further lines if it is packed."""
-        with failing(f"cannot read {path}", kind=InputError, argument="study"):
+        with errors.failing(f"cannot read {path}", kind=errors.InputError, argument="study"):
             content = read_whole(path)
         check_nesting(str(path), content)
         with parsing(f"{path}: not {self.what}"):
             about, *rest = map(parsed_json, (content.splitlines() or [b"null"]) if packed else [content])
         if not isinstance(about, dict) or about.get("format") != self.name:
-            raise FormatError(f"{path}: not {self.what}")
+            raise errors.FormatError(f"{path}: not {self.what}")
         if about.get("format_version") != 1:
-            raise InputError(
-                f"{path} has format version {quoted(about.get('format_version'))}, this demele reads 1; "
-                f"use the demele that made it ({shortened(str(about.get('demele')), 40)})"
+            raise errors.InputError(
+                f"{path} has format version {errors.quoted(about.get('format_version'))}, this demele reads 1; "
+                f"use the demele that made it ({errors.shortened(str(about.get('demele')), 40)})"
             )
         with parsing(f"{path}: not {self.what}"):
             check_shape(about, self.shape)
@@ -181,10 +172,12 @@ class GridPlan(ABC, Generic[Study]):
             else:
                 folder = path_of(store, "store")
                 if folder.exists() and not folder.is_dir():
-                    raise InputError("store", f"{folder}: expected a folder, got a file")
+                    raise errors.InputError("store", f"{folder}: expected a folder, got a file")
                 if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
-                    raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
-                with failing(f"cannot make {folder}", argument="store"):
+                    raise errors.InputError(
+                        "store", f"{folder} holds other files; give a new folder, or that of a study"
+                    )
+                with errors.failing(f"cannot make {folder}", argument="store"):
                     folder.mkdir(exist_ok=True)
             rows = None if store is None else folder / ROWS
             sweep = stack.enter_context(Sweep(self.identity, store=rows, n_jobs=n_jobs, executor=executor))
@@ -246,7 +239,7 @@ def trained_in_stages(
         else:
             return model
         checkpoint.unlink()
-    raise NotEnoughData(f"{checkpoint} is beyond its stages, and was not replaced")
+    raise errors.NotEnoughData(f"{checkpoint} is beyond its stages, and was not replaced")
 
 
 def record_or_reason(train: Callable[[Job], Record], job: Job) -> Record:
@@ -259,7 +252,7 @@ def record_or_reason(train: Callable[[Job], Record], job: Job) -> Record:
     """
     try:
         return train(job)
-    except OutputError:
+    except errors.OutputError:
         raise
-    except (DemeleError, ArithmeticError, RuntimeError, ValueError) as error:
+    except (errors.DemeleError, ArithmeticError, RuntimeError, ValueError) as error:
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}

@@ -21,24 +21,9 @@ from demele.bench.comparisons.contenders import (
     reference_choice,
 )
 from demele.bench.comparisons.result import MethodComparison, NoiseRate, tallied
+from demele.core import kinds
 from demele.core.arrays import Array, Floats
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
-from demele.core.kinds import (
-    Classes,
-    Confidence,
-    Data,
-    Kind,
-    Seed,
-    StorePath,
-    checked,
-    checked_name,
-    checked_rate,
-    checked_share,
-    is_number,
-    names_in,
-    number,
-    outside_parentheses,
-)
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.signature import fingerprint
 from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
@@ -68,15 +53,15 @@ def checked_rates(rates: Any, argument: str = "noise") -> tuple[float, ...]:
     ------
     InputError, InputTypeError
     """
-    listed = [rates] if is_number(rates) else items_of(rates, argument, "rates in [0, 1)")
+    listed = [rates] if kinds.is_number(rates) else items_of(rates, argument, "rates in [0, 1)")
     if not listed:
         raise InputError(argument, "expected at least one rate, got none")
-    known = (checked_rate(rate, argument, "the labels") for rate in listed)
-    return tuple(sorted({checked_share(rate, argument, 0, 1, "[)") for rate in known}))
+    known = (kinds.checked_rate(rate, argument, "the labels") for rate in listed)
+    return tuple(sorted({kinds.checked_share(rate, argument, 0, 1, "[)") for rate in known}))
 
 
 def _measures(word: str) -> list[str | tuple[str, str]]:
-    pairs = [part.partition(":") for part in outside_parentheses(word)]
+    pairs = [part.partition(":") for part in kinds.outside_parentheses(word)]
     lacking = next((name for name, mark, of in pairs if mark and not of.strip()), None)
     if lacking is not None:
         raise InputError(f"expected a class after the colon, such as {lacking}:cat")
@@ -85,9 +70,11 @@ def _measures(word: str) -> list[str | tuple[str, str]]:
 
 #: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
 NoiseMaker = Callable[[Array, float, int], object]
-Methods = Annotated[object, Kind("A,B(x=1)", outside_parentheses)]
-Measures = Annotated[str | Sequence[str | tuple[str, object]], Kind("M,M:CLASS", _measures)]
-Rates = Annotated[Sequence[float], Kind("X,X", lambda word: list(map(number, names_in(word))), check=checked_rates)]
+Methods = Annotated[object, kinds.Kind("A,B(x=1)", kinds.outside_parentheses)]
+Measures = Annotated[str | Sequence[str | tuple[str, object]], kinds.Kind("M,M:CLASS", _measures)]
+Rates = Annotated[
+    Sequence[float], kinds.Kind("X,X", lambda word: list(map(kinds.number, kinds.names_in(word))), check=checked_rates)
+]
 
 
 def checked_at(at: Any, rates: Sequence[float]) -> float | None:
@@ -97,7 +84,7 @@ def checked_at(at: Any, rates: Sequence[float]) -> float | None:
     ------
     InputError
     """
-    if at is None or (is_number(at) and any(abs(at - rate) < 1e-12 for rate in rates)):
+    if at is None or (kinds.is_number(at) and any(abs(at - rate) < 1e-12 for rate in rates)):
         return None if at is None else float(at)
     raise InputError("at", f"expected one of the noise rates {', '.join(f'{r:g}' for r in rates)}, got {quoted(at)}")
 
@@ -116,7 +103,7 @@ def read_measures(measures: Any, words: Vocabulary, reference: str) -> tuple[Ask
     asked: dict[str, Asked] = {}
     for one in [measures] if single else items_of(measures, "measures", "names of measures"):
         name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
-        if checked_name(name, "measures", every) == "accuracy":
+        if kinds.checked_name(name, "measures", every) == "accuracy":
             if of is not None:
                 raise InputError("measures", "accuracy is of all classes; leave the class out")
             found = Asked("accuracy", None, "accuracy")
@@ -138,26 +125,26 @@ def read_measures(measures: Any, words: Vocabulary, reference: str) -> tuple[Ask
 # The call -------------------------------------------------------------------------------------------------------------
 
 
-@checked
+@kinds.checked
 def check_methods(
     predictions: object,
     true_labels: object,
     noise: Rates = NOISE_RATES,
     methods: Methods = None,
     *,
-    kind: Annotated[str | NoiseMaker, Kind("feature|uniform", words=("feature", "uniform"))] = "feature",
-    annotations: Data = None,
+    kind: Annotated[str | NoiseMaker, kinds.Kind("feature|uniform", words=("feature", "uniform"))] = "feature",
+    annotations: kinds.Data = None,
     legitimacy: object = None,
     measures: Measures = "accuracy",
     reference: Reference = "overlap",
-    level: Confidence = 0.95,
-    classes: Classes = None,
+    level: kinds.Confidence = 0.95,
+    classes: kinds.Classes = None,
     at: float | None = None,
     title: str | None = None,
-    seed: Seed = 0,
+    seed: kinds.Seed = 0,
     n_jobs: int = 1,
     executor: Executor | None = None,
-    store: StorePath = None,
+    store: kinds.StorePath = None,
 ) -> MethodComparison:
     """Measure the errors of comparison methods on noisy labels, against comparisons on true labels.
 
@@ -416,7 +403,7 @@ def concluded(plan: Plan, records: Store, title: str, at: float | None) -> Metho
         record = records[key]
         with reading_record(key):
             labels, better = record["labels_asked"], unpacked_classes(record["better"], m * (m - 1))
-            if not is_number(labels) or not np.isin(better, (0, 1, 2)).all():
+            if not kinds.is_number(labels) or not np.isin(better, (0, 1, 2)).all():
                 raise FormatError(f"its labels_asked are {quoted(labels)}, or a pair has another verdict than three")
         found = decided[noise.wanted, measure, method] = Decided(better == 1, better == 2, labels)
         tallies.append(tallied(found, references[measure], m, method=method, measure=measure, column=noise))

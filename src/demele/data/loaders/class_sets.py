@@ -20,19 +20,7 @@ from demele.core.lazy import require
 from demele.core.reading import opened, parsing, read_whole, regular_file
 from demele.data.array_images import MappedArray, StoredArray
 from demele.data.images import spread
-from demele.data.loaders.published import (
-    Factor,
-    Images,
-    Pixels,
-    PublishedFile,
-    PublishedSet,
-    Read,
-    Request,
-    Shape,
-    check_positions,
-    joined,
-    one_grid,
-)
+from demele.data.loaders import published
 from demele.data.loaders.readers import MATLAB_PIXELS, idx_bytes, load_plain, matlab_variable, tar_members
 
 # CIFAR-10 and CIFAR-100 -----------------------------------------------------------------------------------------------
@@ -63,7 +51,7 @@ class Release:
     pickled: bool
 
 
-def _read_cifar(request: Request, releases: Sequence[Release]) -> Read:
+def _read_cifar(request: published.Request, releases: Sequence[Release]) -> published.Read:
     """Find the files in one of their formats, and read the labels."""
     split, factors = request.options["split"], request.grid.factors
     splits = tuple(request.published.splits) if split == "both" else (split,)
@@ -74,14 +62,14 @@ def _read_cifar(request: Request, releases: Sequence[Release]) -> Read:
         for name in release.files[one]:
             read = _pickled if release.pickled else _plain
             part, own = read(request, where + name, held[name], n)
-            check_positions(where + name, own, factors)
+            published.check_positions(where + name, own, factors)
             images.append(part)
             labels.append(own)
-    return Read(images=joined(images), files=files, positions=np.concatenate(labels), repeats=True)
+    return published.Read(images=published.joined(images), files=files, positions=np.concatenate(labels), repeats=True)
 
 
 def _found(
-    request: Request, releases: Sequence[Release], splits: Sequence[str]
+    request: published.Request, releases: Sequence[Release], splits: Sequence[str]
 ) -> tuple[Release, str, Mapping[str, Path | bytes], tuple[Path, ...]]:
     """Return the format of somebody's copy, what messages write before its names, its contents, and its files."""
     path = request.path
@@ -105,7 +93,7 @@ def _found(
     raise request.lacks(path, wanted[releases[0].folder][0], there)
 
 
-def _plain(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, Counts]:
+def _plain(request: published.Request, what: str, held: Path | bytes, n: int) -> tuple[published.Images, Counts]:
     """Look at a file of rows: a byte for each label, then the image."""
     skipped, pixels = len(request.grid.factors), request.grid.pixels
     row = skipped + math.prod(pixels)
@@ -117,10 +105,10 @@ def _plain(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Ima
     else:
         rows = np.frombuffer(held, np.uint8).reshape(n, row)
     labels = rows[:][:, :skipped][:, ::-1].astype(np.int64)
-    return Images(what, n, pixels, rows, partial(from_planes, shape=pixels, skipped=skipped)), labels
+    return published.Images(what, n, pixels, rows, partial(from_planes, shape=pixels, skipped=skipped)), labels
 
 
-def from_planes(rows: Pixels, shape: Shape, skipped: int = 0) -> Pixels:
+def from_planes(rows: published.Pixels, shape: published.Shape, skipped: int = 0) -> published.Pixels:
     """Return images of rows that hold a plane for each channel, behind some bytes that are skipped.
 
     Examples
@@ -133,7 +121,7 @@ def from_planes(rows: Pixels, shape: Shape, skipped: int = 0) -> Pixels:
     return rows[:, skipped:].reshape(len(rows), channels, height, width).transpose(0, 2, 3, 1)
 
 
-def _pickled(request: Request, what: str, held: Path | bytes, n: int) -> tuple[Images, Counts]:
+def _pickled(request: published.Request, what: str, held: Path | bytes, n: int) -> tuple[published.Images, Counts]:
     """Look at a pickle with ``data``, (n, pixels) of uint8, and a list of labels for each factor."""
     pixels, most = request.grid.pixels, n * _ROW + _REST
     size = regular_file(held) if isinstance(held, Path) else len(held)
@@ -155,7 +143,7 @@ def _pickled(request: Request, what: str, held: Path | bytes, n: int) -> tuple[I
             raise FormatError(f"{what}::{key}", f"expected {n:,} labels, found {len(taken[key]):,}")
     with parsing(f"{what}: labels that are none"):
         labels = np.array([taken[key] for key in keys], dtype=np.int64).T
-    return Images(what, n, pixels, data, partial(from_planes, shape=pixels)), labels
+    return published.Images(what, n, pixels, data, partial(from_planes, shape=pixels)), labels
 
 
 # The sets ------------------------------------------------------------------------------------------------------------
@@ -200,7 +188,7 @@ _SPLITS: Mapping[str, tuple[Any, ...]] = {"split": ("train", "test", "both")}
 _PIXELS = (32, 32, 3)
 _NO_PICKLE = "Pickles of the Python version are loaded without being run; images of the binary version are mapped."
 
-CIFAR10 = PublishedSet(
+CIFAR10 = published.PublishedSet(
     name="cifar10",
     title="CIFAR-10",
     publisher="A. Krizhevsky, University of Toronto",
@@ -208,22 +196,22 @@ CIFAR10 = PublishedSet(
     licence="none stated",
     provenance="CIFAR-10: A. Krizhevsky, Learning multiple layers of features from tiny images, 2009",
     read=partial(_read_cifar, releases=_CIFAR10),
-    grids=one_grid(
+    grids=published.one_grid(
         _PIXELS,
-        Factor("class", 10, tuple(_CLASSES.split()), "categorical"),
+        published.Factor("class", 10, tuple(_CLASSES.split()), "categorical"),
     ),
     splits={"train": 50_000, "test": 10_000},
     files=(
-        PublishedFile(
+        published.PublishedFile(
             "cifar-10-binary.tar.gz", 170_052_171, "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"
         ),
-        PublishedFile("cifar-10-python.tar.gz", digest="c58f30108f718f92721af3b95e74349a"),
-        PublishedFile("data_batch_1", digest="c99cafc152244af753f735de768cd75f"),
-        PublishedFile("data_batch_2", digest="d4bba439e000b95fd0a9bffe97cbabec"),
-        PublishedFile("data_batch_3", digest="54ebc095f3ab1f0389bbae665268c751"),
-        PublishedFile("data_batch_4", digest="634d18415352ddfa80567beed471001a"),
-        PublishedFile("data_batch_5", digest="482c414d41f54cd18b22e5b47cb7c3cb"),
-        PublishedFile("test_batch", digest="40351d587109b95175f43aff81a1287e"),
+        published.PublishedFile("cifar-10-python.tar.gz", digest="c58f30108f718f92721af3b95e74349a"),
+        published.PublishedFile("data_batch_1", digest="c99cafc152244af753f735de768cd75f"),
+        published.PublishedFile("data_batch_2", digest="d4bba439e000b95fd0a9bffe97cbabec"),
+        published.PublishedFile("data_batch_3", digest="54ebc095f3ab1f0389bbae665268c751"),
+        published.PublishedFile("data_batch_4", digest="634d18415352ddfa80567beed471001a"),
+        published.PublishedFile("data_batch_5", digest="482c414d41f54cd18b22e5b47cb7c3cb"),
+        published.PublishedFile("test_batch", digest="40351d587109b95175f43aff81a1287e"),
     ),
     options=_SPLITS,
     notes=(
@@ -232,7 +220,7 @@ CIFAR10 = PublishedSet(
         "Some of its labels are wrong: demele.data.load_example('label_errors_cifar10') has those of the test half.",
     ),
 )
-CIFAR100 = PublishedSet(
+CIFAR100 = published.PublishedSet(
     name="cifar100",
     title="CIFAR-100",
     publisher="A. Krizhevsky, University of Toronto",
@@ -240,17 +228,17 @@ CIFAR100 = PublishedSet(
     licence="none stated",
     provenance="CIFAR-100: A. Krizhevsky, Learning multiple layers of features from tiny images, 2009",
     read=partial(_read_cifar, releases=_CIFAR100),
-    grids=one_grid(
+    grids=published.one_grid(
         _PIXELS,
-        Factor("fine", 100, tuple(_FINE.split()), "categorical"),
-        Factor("coarse", 20, tuple(_COARSE.split()), "categorical"),
+        published.Factor("fine", 100, tuple(_FINE.split()), "categorical"),
+        published.Factor("coarse", 20, tuple(_COARSE.split()), "categorical"),
     ),
     splits={"train": 50_000, "test": 10_000},
     files=(
-        PublishedFile("cifar-100-binary.tar.gz", 168_513_733, "03b5dce01913d631647c71ecec9e9cb8"),
-        PublishedFile("cifar-100-python.tar.gz", 169_001_437, "eb9058c3a382ffc7106e4002c42a8d85"),
-        PublishedFile("train", digest="16019d7e3df5f24257cddd939b257f8d"),
-        PublishedFile("test", digest="f0ef6b0ae62326f3e7ffdfab6717acfc"),
+        published.PublishedFile("cifar-100-binary.tar.gz", 168_513_733, "03b5dce01913d631647c71ecec9e9cb8"),
+        published.PublishedFile("cifar-100-python.tar.gz", 169_001_437, "eb9058c3a382ffc7106e4002c42a8d85"),
+        published.PublishedFile("train", digest="16019d7e3df5f24257cddd939b257f8d"),
+        published.PublishedFile("test", digest="f0ef6b0ae62326f3e7ffdfab6717acfc"),
     ),
     options=_SPLITS,
     notes=(
@@ -268,7 +256,7 @@ CIFAR100 = PublishedSet(
 _ZERO = 10
 
 
-def _read_svhn(request: Request) -> Read:
+def _read_svhn(request: published.Request) -> published.Read:
     """Read the labels, and find the images: ``X``, (height, width, channels, n), the first index fastest."""
     splits, pixels = request.options["split"].split("+"), request.grid.pixels
     files = [request.file(f"{split}_32x32.mat") for split in splits]
@@ -283,10 +271,10 @@ def _read_svhn(request: Request) -> Read:
             raise FormatError(f"{path}::y", f"expected labels 1 to {_ZERO}, found {digits[wrong[0]]} at row {wrong[0]}")
         labels.append(digits.astype(np.int64) % _ZERO)
     positions = np.concatenate(labels)[:, None]
-    return Read(images=joined(images), files=tuple(files), positions=positions, repeats=True)
+    return published.Read(images=published.joined(images), files=tuple(files), positions=positions, repeats=True)
 
 
-SVHN = PublishedSet(
+SVHN = published.PublishedSet(
     name="svhn",
     title="SVHN",
     publisher="Y. Netzer et al., Stanford University",
@@ -296,17 +284,19 @@ SVHN = PublishedSet(
     provenance="SVHN: Y. Netzer, T. Wang, A. Coates, A. Bissacco, B. Wu and A. Y. Ng, Reading digits in natural images "
     "with unsupervised feature learning, NeurIPS workshop 2011",
     read=_read_svhn,
-    grids=one_grid(
+    grids=published.one_grid(
         (32, 32, 3),
-        Factor("digit", 10, tuple(range(10)), "categorical"),
+        published.Factor("digit", 10, tuple(range(10)), "categorical"),
     ),
     splits={"train": 73_257, "test": 26_032, "extra": 531_131},
     files=(
-        PublishedFile(
+        published.PublishedFile(
             "train_32x32.mat", 182_040_794, "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8"
         ),
-        PublishedFile("test_32x32.mat", 64_275_384, "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b"),
-        PublishedFile(
+        published.PublishedFile(
+            "test_32x32.mat", 64_275_384, "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b"
+        ),
+        published.PublishedFile(
             "extra_32x32.mat", 1_329_278_602, "a133a4beb38a00fcdda90c9489e0c04f900b660ce8a316a5e854838379a71eb3"
         ),
     ),
@@ -329,7 +319,7 @@ _DIGITS = 10
 _MORPHO_PIXELS = (28, 28)
 
 
-def _read_morpho(request: Request) -> Read:
+def _read_morpho(request: published.Request) -> published.Read:
     """Read labels and measures, and find the images; files are plain or packed by gzip."""
     split = request.options["split"]
     images, tables, files = [], [], []
@@ -360,14 +350,14 @@ def _read_morpho(request: Request) -> Read:
         if table["perturbation"].isna().any():
             raise FormatError(request.path, "expected perturbations of both halves, or of none; found those of one")
         table["perturbation"] = pd.Categorical(table["perturbation"], categories=PERTURBATIONS)
-    return Read(images=joined(images), files=tuple(files), table=table)
+    return published.Read(images=published.joined(images), files=tuple(files), table=table)
 
 
-def _morpho_file(request: Request, name: str) -> Path:
+def _morpho_file(request: published.Request, name: str) -> Path:
     return request.file(name, f"{name}.gz", folder=request.path)
 
 
-def _morpho_classes(request: Request, path: Path, n: int, most: int) -> Bytes:
+def _morpho_classes(request: published.Request, path: Path, n: int, most: int) -> Bytes:
     held = idx_bytes(path)
     request.expect_array(path, held.dtype, held.shape, "uint8", (n,))
     values: Bytes = held.whole()
@@ -376,7 +366,7 @@ def _morpho_classes(request: Request, path: Path, n: int, most: int) -> Bytes:
     return values
 
 
-def _measures(request: Request, path: Path, n: int) -> Floats:
+def _measures(request: published.Request, path: Path, n: int) -> Floats:
     with opened(path) as file, parsing(f"{path}: not a table of measures that can be read"):
         rows = csv.reader(file)
         names = tuple(next(rows, ()))
@@ -390,7 +380,7 @@ def _measures(request: Request, path: Path, n: int) -> Floats:
     return values[:, 1:]
 
 
-MORPHO_MNIST = PublishedSet(
+MORPHO_MNIST = published.PublishedSet(
     name="morpho_mnist",
     title="Morpho-MNIST",
     publisher="D. C. Castro et al.",
@@ -475,7 +465,7 @@ class _Pictures(StoredArray):
         return found
 
 
-def _read_voc(request: Request) -> Read:
+def _read_voc(request: published.Request) -> published.Read:
     """Read all annotations, and keep the pictures that have a class."""
     require("PIL.Image", purpose="PASCAL VOC")
     inner = request.path / "VOCdevkit" / "VOC2012"
@@ -495,8 +485,8 @@ def _read_voc(request: Request) -> Read:
     side = request.options["pixels"]
     if not files:
         raise FormatError(listing, f"expected pictures of one class, found none among {len(names):,}")
-    return Read(
-        images=Images(str(folder), len(files), (side, side, 3), _Pictures(files, side)),
+    return published.Read(
+        images=published.Images(str(folder), len(files), (side, side, 3), _Pictures(files, side)),
         files=(listing, *(files[place] for place in spread(len(files)))),
         positions=np.array([place for _, place in kept], dtype=np.int64)[:, None],
         labelled=annotations,
@@ -504,7 +494,7 @@ def _read_voc(request: Request) -> Read:
     )
 
 
-VOC2012 = PublishedSet(
+VOC2012 = published.PublishedSet(
     name="voc2012",
     title="PASCAL VOC 2012",
     publisher="M. Everingham et al., University of Oxford",
@@ -514,7 +504,7 @@ VOC2012 = PublishedSet(
     provenance="PASCAL VOC 2012: M. Everingham, L. Van Gool, C. K. I. Williams, J. Winn and A. Zisserman, The PASCAL "
     "Visual Object Classes Challenge 2012",
     read=_read_voc,
-    grids=one_grid((64, 64, 3), Factor("class", 20, _VOC_CLASSES, "categorical")),
+    grids=published.one_grid((64, 64, 3), published.Factor("class", 20, _VOC_CLASSES, "categorical")),
     splits={"trainval": 9_340},
     options={"split": ("trainval", "train", "val"), "pixels": (64, 32, 128, 256)},
     notes=(

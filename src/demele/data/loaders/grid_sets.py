@@ -18,35 +18,12 @@ from demele.core.errors import FormatError, InputError, listed, quoted
 from demele.core.reading import read_whole
 from demele.data.array_images import PictureArray, looked_at
 from demele.data.images import spread
-from demele.data.loaders.published import (
-    Factor,
-    Grid,
-    Images,
-    Pixels,
-    PublishedFile,
-    PublishedSet,
-    Read,
-    Request,
-    check_positions,
-    joined,
-    one_grid,
-    ranks_of,
-)
-from demele.data.loaders.readers import (
-    MATLAB_PIXELS,
-    SIGNATURE,
-    hdf5_images,
-    hdf5_numbers,
-    matlab_variable,
-    matrix,
-    npz_images,
-    npz_numbers,
-)
+from demele.data.loaders import published, readers
 
 # Cars3D: cars from all sides, a file of MATLAB 5 for each -------------------------------------------------------------
 
 
-def _read_cars3d(request: Request) -> Read:
+def _read_cars3d(request: published.Request) -> published.Read:
     """Find the files in the order of their list, which is the number of the car in every copy of the set."""
     folder = request.path / "cars" if (request.path / "cars").is_dir() else request.path
     grid, listing = request.grid, request.file("list.txt", folder=folder)
@@ -62,19 +39,19 @@ def _read_cars3d(request: Request) -> Read:
     shape = (*grid.pixels, azimuths, elevations)
     cars_alone = []
     for path in files:
-        held = matlab_variable(request, path, "im", "uint8", shape)
+        held = readers.matlab_variable(request, path, "im", "uint8", shape)
         pictures = replace(held, shape=(elevations * azimuths, *held.shape[2:]))
-        cars_alone.append(pictures.images(grid.pixels, MATLAB_PIXELS))
+        cars_alone.append(pictures.images(grid.pixels, readers.MATLAB_PIXELS))
     car, elevation, azimuth = np.indices((cars, elevations, azimuths)).reshape(3, -1)  # as the files hold them
-    return Read(
-        images=replace(joined(cars_alone), what=str(folder)),
+    return published.Read(
+        images=replace(published.joined(cars_alone), what=str(folder)),
         files=(listing, *files),
         positions=np.stack([elevation, azimuth, car], axis=1),
         values={"car": names},
     )
 
 
-CARS3D = PublishedSet(
+CARS3D = published.PublishedSet(
     name="cars3d",
     title="Cars3D",
     publisher="S. Reed",
@@ -82,11 +59,11 @@ CARS3D = PublishedSet(
     licence="none stated",
     provenance="Cars3D: S. Reed, Y. Zhang, Y. Zhang and H. Lee, Deep visual analogy-making, NeurIPS 2015",
     read=_read_cars3d,
-    grids=one_grid(
+    grids=published.one_grid(
         (128, 128, 3),
-        Factor("elevation", 4, tuple(range(4))),
-        Factor("azimuth", 24, tuple(15 * step for step in range(24)), period=360.0),
-        Factor("car", 183, kind="categorical"),
+        published.Factor("elevation", 4, tuple(range(4))),
+        published.Factor("azimuth", 24, tuple(15 * step for step in range(24)), period=360.0),
+        published.Factor("car", 183, kind="categorical"),
     ),
     notes=(
         "Cars are numbered by list.txt. Published code takes the order of the folder, and its numbers differ between "
@@ -99,17 +76,17 @@ CARS3D = PublishedSet(
 # Shapes3D: an object in a room, in HDF5 -------------------------------------------------------------------------------
 
 
-def _read_shapes3d(request: Request) -> Read:
+def _read_shapes3d(request: published.Request) -> published.Read:
     """Read the labels, which are values: positions are their ranks."""
     path, grid = request.file("3dshapes.h5"), request.grid
-    images = hdf5_images(request, path, "images", (grid.n, *grid.pixels))
-    labels = hdf5_numbers(request, path, "labels", (grid.n, len(grid.factors)))
+    images = readers.hdf5_images(request, path, "images", (grid.n, *grid.pixels))
+    labels = readers.hdf5_numbers(request, path, "labels", (grid.n, len(grid.factors)))
     source = f"{path}::labels"
-    positions, values = ranks_of(labels.astype(float), grid.factors, source)
-    return Read(images=images, files=(path,), positions=positions, labelled=source, values=values)
+    positions, values = published.ranks_of(labels.astype(float), grid.factors, source)
+    return published.Read(images=images, files=(path,), positions=positions, labelled=source, values=values)
 
 
-SHAPES3D = PublishedSet(
+SHAPES3D = published.PublishedSet(
     name="shapes3d",
     title="Shapes3D",
     publisher="DeepMind",
@@ -117,17 +94,19 @@ SHAPES3D = PublishedSet(
     licence="Apache 2.0, according to copies of it",
     provenance="3D Shapes: C. Burgess and H. Kim, 2018",
     read=_read_shapes3d,
-    grids=one_grid(
+    grids=published.one_grid(
         (64, 64, 3),
-        Factor("floor_hue", 10, period=1.0),
-        Factor("wall_hue", 10, period=1.0),
-        Factor("object_hue", 10, period=1.0),
-        Factor("scale", 8),
-        Factor("shape", 4, kind="categorical"),
-        Factor("orientation", 15),
+        published.Factor("floor_hue", 10, period=1.0),
+        published.Factor("wall_hue", 10, period=1.0),
+        published.Factor("object_hue", 10, period=1.0),
+        published.Factor("scale", 8),
+        published.Factor("shape", 4, kind="categorical"),
+        published.Factor("orientation", 15),
     ),
     files=(
-        PublishedFile("3dshapes.h5", 267_573_662, "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"),
+        published.PublishedFile(
+            "3dshapes.h5", 267_573_662, "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"
+        ),
     ),
     notes=("Labels in the file are values: positions are their ranks. The scale is listed as in the file.",),
 )
@@ -138,26 +117,26 @@ SHAPES3D = PublishedSet(
 _ADDRESS = "https://storage.googleapis.com/disentanglement_dataset"
 
 
-def _read_mpi3d(request: Request) -> Read:
+def _read_mpi3d(request: published.Request) -> published.Read:
     """Find the images; their order is the label."""
     if request.variant is None:
         known = ", ".join(f"{name!r} ({one.n:,} images)" for name, one in request.published.grids.items())
         raise InputError("variant", f"expected one of {known}")
     path = request.file(f"mpi3d_{request.variant.removesuffix('2019')}.npz")
     grid = request.grid
-    return Read(images=npz_images(request, path, "images", (grid.n, *grid.pixels)), files=(path,))
+    return published.Read(images=readers.npz_images(request, path, "images", (grid.n, *grid.pixels)), files=(path,))
 
 
-def _grid(colours: tuple[str, ...], shapes: tuple[str, ...]) -> Grid:
-    return Grid(
+def _grid(colours: tuple[str, ...], shapes: tuple[str, ...]) -> published.Grid:
+    return published.Grid(
         (
-            Factor("colour", len(colours), colours, "categorical"),
-            Factor("shape", len(shapes), shapes, "categorical"),
-            Factor("size", 2, ("small", "large"), "categorical"),
-            Factor("camera_height", 3, ("top", "centre", "bottom"), "categorical"),
-            Factor("background", 3, ("purple", "sea green", "salmon"), "categorical"),
-            Factor("horizontal_axis", 40, tuple(range(40))),
-            Factor("vertical_axis", 40, tuple(range(40))),
+            published.Factor("colour", len(colours), colours, "categorical"),
+            published.Factor("shape", len(shapes), shapes, "categorical"),
+            published.Factor("size", 2, ("small", "large"), "categorical"),
+            published.Factor("camera_height", 3, ("top", "centre", "bottom"), "categorical"),
+            published.Factor("background", 3, ("purple", "sea green", "salmon"), "categorical"),
+            published.Factor("horizontal_axis", 40, tuple(range(40))),
+            published.Factor("vertical_axis", 40, tuple(range(40))),
         ),
         (64, 64, 3),
     )
@@ -170,7 +149,7 @@ _SIX = _grid(
 _FOUR = _grid(("green", "red", "blue", "brown"), ("cone", "cube", "hexagonal prism", "sphere"))
 _COMPLEX = _grid(("yellow", "green", "olive", "red"), ("coffee-cup", "tennis-ball", "croissant", "beer-cup"))
 
-MPI3D = PublishedSet(
+MPI3D = published.PublishedSet(
     name="mpi3d",
     title="MPI3D",
     publisher="the Max Planck Institute for Intelligent Systems",
@@ -185,9 +164,9 @@ MPI3D = PublishedSet(
         "realistic2019": _FOUR,
     },
     files=(
-        PublishedFile("mpi3d_toy.npz", digest="55889cb7c7dfc655d6e0277beee88868"),
-        PublishedFile("mpi3d_realistic.npz", digest="59a6225b88b635365f70c91b3e52f70f"),
-        PublishedFile("mpi3d_real.npz", digest="0f33f609918fb5c97996692f91129802"),
+        published.PublishedFile("mpi3d_toy.npz", digest="55889cb7c7dfc655d6e0277beee88868"),
+        published.PublishedFile("mpi3d_realistic.npz", digest="59a6225b88b635365f70c91b3e52f70f"),
+        published.PublishedFile("mpi3d_real.npz", digest="0f33f609918fb5c97996692f91129802"),
     ),
     notes=(
         "The file holds no labels: its order is the label. Three releases have 1,036,800 images, three others 460,800, "
@@ -202,15 +181,15 @@ _NPZ = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 _HDF5 = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5"
 
 
-def _read_dsprites(request: Request) -> Read:
+def _read_dsprites(request: published.Request) -> published.Read:
     """Read the labels; the first column, the colour, is constant and so no factor."""
     path, grid = request.file(_NPZ, _HDF5), request.grid
     with path.open("rb") as file:
-        start = file.read(len(SIGNATURE))
+        start = file.read(len(readers.SIGNATURE))
     if start.startswith(b"PK"):
-        read_images, read_numbers, latents = npz_images, npz_numbers, "latents_"
-    elif start == SIGNATURE:
-        read_images, read_numbers, latents = hdf5_images, hdf5_numbers, "latents/"
+        read_images, read_numbers, latents = readers.npz_images, readers.npz_numbers, "latents_"
+    elif start == readers.SIGNATURE:
+        read_images, read_numbers, latents = readers.hdf5_images, readers.hdf5_numbers, "latents/"
     else:
         raise FormatError(path, "expected an archive of NumPy or HDF5, and it begins as neither", "copy it again")
     images = read_images(request, path, "imgs", (grid.n, *grid.pixels[:2]), partial(_white, what=f"{path}::imgs"))
@@ -220,7 +199,7 @@ def _read_dsprites(request: Request) -> Read:
     if classes[:, 0].any():
         raise FormatError(path, "expected one colour, found several; is it another set?")
     positions = classes[:, 1:].astype(np.int64)
-    check_positions(path, positions, grid.factors)
+    published.check_positions(path, positions, grid.factors)
     found = {}
     for factor, own, given in zip(grid.factors, positions.T, values[:, 1:].T, strict=True):
         by_position = np.full(factor.size, np.nan)
@@ -231,17 +210,17 @@ def _read_dsprites(request: Request) -> Read:
             found[factor.name] = by_position.tolist()
     # the last orientation repeats the first: 0 and 360 degrees
     first_only = {"orientation": len(found["orientation"]) - 1} if request.options["drop_duplicates"] else {}
-    return Read(images=images, files=(path,), positions=positions, values=found, first_only=first_only)
+    return published.Read(images=images, files=(path,), positions=positions, values=found, first_only=first_only)
 
 
-def _white(rows: Pixels, what: str) -> Pixels:
+def _white(rows: published.Pixels, what: str) -> published.Pixels:
     """Return pixels from shares of white, which must be 0 or 1."""
     if rows.max(initial=0) > 1:
         raise FormatError(f"{what}: expected pixels from 0 to 1, got {rows.max()}")
     return rows * np.uint8(255)
 
 
-DSPRITES = PublishedSet(
+DSPRITES = published.PublishedSet(
     name="dsprites",
     title="dSprites",
     publisher="DeepMind",
@@ -249,21 +228,21 @@ DSPRITES = PublishedSet(
     licence="Apache 2.0",
     provenance="dSprites: L. Matthey, I. Higgins, D. Hassabis and A. Lerchner, 2017",
     read=_read_dsprites,
-    grids=one_grid(
+    grids=published.one_grid(
         (64, 64, 1),
-        Factor("shape", 3, ("square", "ellipse", "heart"), "categorical"),
-        Factor("scale", 6),
-        Factor("orientation", 40, period=2 * math.pi),
-        Factor("x", 32),
-        Factor("y", 32),
+        published.Factor("shape", 3, ("square", "ellipse", "heart"), "categorical"),
+        published.Factor("scale", 6),
+        published.Factor("orientation", 40, period=2 * math.pi),
+        published.Factor("x", 32),
+        published.Factor("y", 32),
         symmetric=(
             ("orientation", "shape", "square", math.pi / 2),
             ("orientation", "shape", "ellipse", math.pi),
         ),
     ),
     files=(
-        PublishedFile(_NPZ, digest="7da33b31b13a06f4b04a70402ce90c2e"),
-        PublishedFile(_HDF5, 28_024_106, "729fa22e884c9c500e1f17415d580746b4c5894fbbb780a1319bbcfa39a745bb"),
+        published.PublishedFile(_NPZ, digest="7da33b31b13a06f4b04a70402ce90c2e"),
+        published.PublishedFile(_HDF5, 28_024_106, "729fa22e884c9c500e1f17415d580746b4c5894fbbb780a1319bbcfa39a745bb"),
     ),
     options={"drop_duplicates": (False, True)},
     notes=(
@@ -289,7 +268,7 @@ _CAMERAS = 2
 _AZIMUTH = 3
 
 
-def _read_smallnorb(request: Request) -> Read:
+def _read_smallnorb(request: published.Request) -> published.Read:
     """Read the labels of one half or of both: the files are in no order of the grid."""
     grid, asked = request.grid, request.options["split"]
     splits = tuple(_STEMS) if asked == "both" else (asked,)
@@ -300,7 +279,7 @@ def _read_smallnorb(request: Request) -> Read:
     for one in splits:
         names = [_STEMS[one].format(part) for part in ("dat", "cat", "info")]
         paths = [request.file(name, f"{name}.gz", folder=request.path) for name in names]
-        dat, cat, info = matrices = [matrix(path) for path in paths]
+        dat, cat, info = matrices = [readers.matrix(path) for path in paths]
         shapes = ((n, _CAMERAS, *grid.pixels[:2]), (n,), (n, len(grid.factors) - 1))
         for one_of_them, kind, shape in zip(matrices, ("uint8", "int32", "int32"), shapes, strict=True):
             request.expect_array(one_of_them.path, one_of_them.dtype, one_of_them.shape, kind, shape)
@@ -316,8 +295,8 @@ def _read_smallnorb(request: Request) -> Read:
     positions[:, _AZIMUTH] //= 2
     positions[:, 1] = np.searchsorted(held, positions[:, 1])
     hidden = ("instance",) if request.options["instance"] == "hidden" else ()
-    return Read(
-        images=joined(images),
+    return published.Read(
+        images=published.joined(images),
         files=tuple(files),
         positions=positions,
         labelled=request.path,
@@ -335,7 +314,7 @@ _SHA256 = {
     ("testing", "info"): "16adf314226327ee006d1a44db8cfef52773c06c829951d5653a9f6f310248a2",
 }
 
-SMALLNORB = PublishedSet(
+SMALLNORB = published.PublishedSet(
     name="smallnorb",
     title="SmallNORB",
     publisher="New York University",
@@ -343,16 +322,17 @@ SMALLNORB = PublishedSet(
     licence="for research; may not be sold",
     provenance="SmallNORB: Y. LeCun, F. J. Huang and L. Bottou, CVPR 2004",
     read=_read_smallnorb,
-    grids=one_grid(
+    grids=published.one_grid(
         (96, 96, 1),
-        Factor("category", 5, ("animal", "human", "airplane", "truck", "car"), "categorical"),
-        Factor("instance", 10, kind="categorical"),
-        Factor("elevation", 9, tuple(range(30, 75, 5))),
-        Factor("azimuth", 18, tuple(range(0, 360, 20)), period=360.0),
-        Factor("lighting", 6, tuple(range(6)), "categorical"),
+        published.Factor("category", 5, ("animal", "human", "airplane", "truck", "car"), "categorical"),
+        published.Factor("instance", 10, kind="categorical"),
+        published.Factor("elevation", 9, tuple(range(30, 75, 5))),
+        published.Factor("azimuth", 18, tuple(range(0, 360, 20)), period=360.0),
+        published.Factor("lighting", 6, tuple(range(6)), "categorical"),
     ),
     files=tuple(
-        PublishedFile(f"{_STEMS[split].format(part)}.gz", digest=digest) for (split, part), digest in _SHA256.items()
+        published.PublishedFile(f"{_STEMS[split].format(part)}.gz", digest=digest)
+        for (split, part), digest in _SHA256.items()
     ),
     options={"split": ("both", "training", "testing"), "camera": (0, 1), "instance": ("hidden", "factor")},
     notes=(
@@ -365,7 +345,9 @@ SMALLNORB = PublishedSet(
 # Sets of rendered scenes, folders of pictures that are numbered -------------------------------------------------------
 
 
-def numbered_pictures(request: Request, folder: Path, n: int, digits: int) -> tuple[Images, tuple[Path, ...]]:
+def numbered_pictures(
+    request: published.Request, folder: Path, n: int, digits: int
+) -> tuple[published.Images, tuple[Path, ...]]:
     """Return the pictures of a folder, in colour, and some files by which the copy is recognised.
 
     Parameters
@@ -394,7 +376,7 @@ def numbered_pictures(request: Request, folder: Path, n: int, digits: int) -> tu
     first = looked_at(folder / names[0])
     rows = PictureArray(folder, names, first._replace(channels=3))
     files = tuple(folder / names[number] for number in spread(n))
-    return Images(str(folder), n, (first.height, first.width, 3), rows), files
+    return published.Images(str(folder), n, (first.height, first.width, 3), rows), files
 
 
 # Falcor3D and Isaac3D: pictures in the order of the grid --------------------------------------------------------------
@@ -402,7 +384,7 @@ def numbered_pictures(request: Request, folder: Path, n: int, digits: int) -> tu
 _LABELS = ("train-rec.labels", "labels.npy")
 
 
-def _read_rendered(request: Request) -> Read:
+def _read_rendered(request: published.Request) -> published.Read:
     """Check that all pictures are there, and that labels next to them have the same order."""
     folder = request.path / "images" if (request.path / "images").is_dir() else request.path
     grid = request.grid
@@ -411,21 +393,21 @@ def _read_rendered(request: Request) -> Read:
     for path in beside[:1]:
         labels = mapped_array(path)
         request.expect_array(path, labels.dtype, labels.shape, "numbers", (grid.n, len(grid.factors)))
-        positions, _ = ranks_of(np.asarray(labels, dtype=float), grid.factors, path)
+        positions, _ = published.ranks_of(np.asarray(labels, dtype=float), grid.factors, path)
         if (np.ravel_multi_index(tuple(positions.T), grid.sizes) != np.arange(grid.n)).any():
             raise FormatError(path, "expected labels in the order of the pictures' numbers, found another order")
-    return Read(images=images, files=files)
+    return published.Read(images=images, files=files)
 
 
-def _even_factors(**sizes: int) -> list[Factor]:
+def _even_factors(**sizes: int) -> list[published.Factor]:
     """Return factors whose values are spread evenly over [0, 1]."""
-    return [Factor(name, size, tuple(np.linspace(0.0, 1.0, size).tolist())) for name, size in sizes.items()]
+    return [published.Factor(name, size, tuple(np.linspace(0.0, 1.0, size).tolist())) for name, size in sizes.items()]
 
 
 _NVLABS = "https://github.com/NVlabs/High-res-disentanglement-datasets"
 _PROVENANCE = "W. Nie et al., Semi-supervised StyleGAN for disentanglement learning, ICML 2020"
 
-FALCOR3D = PublishedSet(
+FALCOR3D = published.PublishedSet(
     name="falcor3d",
     title="Falcor3D",
     publisher="NVIDIA",
@@ -433,14 +415,14 @@ FALCOR3D = PublishedSet(
     licence="CC BY 4.0",
     provenance=f"Falcor3D: {_PROVENANCE}",
     read=_read_rendered,
-    grids=one_grid(
+    grids=published.one_grid(
         (1024, 1024, 3),
         *_even_factors(
             lighting_intensity=5, lighting_x=6, lighting_y=6, lighting_z=6, camera_x=6, camera_y=6, camera_z=6
         ),
     ),
 )
-ISAAC3D = PublishedSet(
+ISAAC3D = published.PublishedSet(
     name="isaac3d",
     title="Isaac3D",
     publisher="NVIDIA",
@@ -448,12 +430,12 @@ ISAAC3D = PublishedSet(
     licence="CC BY 4.0",
     provenance=f"Isaac3D: {_PROVENANCE}",
     read=_read_rendered,
-    grids=one_grid(
+    grids=published.one_grid(
         (512, 512, 3),
-        Factor("object_shape", 3, tuple(range(3)), "categorical"),
+        published.Factor("object_shape", 3, tuple(range(3)), "categorical"),
         *_even_factors(robot_x=8, robot_y=5, camera_height=4, object_scale=4, lighting_intensity=4, lighting_y=6),
-        Factor("object_colour", 4, tuple(range(4)), "categorical"),
-        Factor("wall_colour", 4, tuple(range(4)), "categorical"),
+        published.Factor("object_colour", 4, tuple(range(4)), "categorical"),
+        published.Factor("wall_colour", 4, tuple(range(4)), "categorical"),
     ),
     notes=(
         "The published README gives strides that contradict its own sizes; the order here is that of the published "
@@ -470,7 +452,7 @@ FACTORS = (
 )
 
 
-def _read_latents(request: Request, several: bool) -> Read:
+def _read_latents(request: published.Request, several: bool) -> published.Read:
     """Read the factors of a folder of pictures, or of one for each shape of the object, one behind the other."""
     found = [re.fullmatch(r"raw_latents_(\d{1,3})\.npy", path.name) for path in request.path.iterdir()]
     shapes = sorted(int(one[1]) for one in found if one) or [0]
@@ -495,10 +477,10 @@ def _read_latents(request: Request, several: bool) -> Read:
     table = pd.concat(tables, ignore_index=True)
     if several:
         table["object_shape"] = pd.Categorical(table["object_shape"])
-    return Read(images=joined(images), files=tuple(files), table=table)
+    return published.Read(images=published.joined(images), files=tuple(files), table=table)
 
 
-IDENT3D = PublishedSet(
+IDENT3D = published.PublishedSet(
     name="3dident",
     title="3DIdent",
     publisher="R. S. Zimmermann et al.",
@@ -508,7 +490,7 @@ IDENT3D = PublishedSet(
     read=partial(_read_latents, several=False),
     notes=("Factors take any value: there are no positions and no pairs.",),
 )
-CAUSAL3DIDENT = PublishedSet(
+CAUSAL3DIDENT = published.PublishedSet(
     name="causal3dident",
     title="Causal3DIdent",
     publisher="J. von Kuegelgen, Y. Sharma et al.",

@@ -12,21 +12,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core import kinds
 from demele.core.arrays import Counts, Flags, Floats, rng_for
 from demele.core.columns import Codes
 from demele.core.errors import InputError, NotConvergedWarning, NotEnoughData, plural, warn_user
 from demele.core.inputs import read_codes
-from demele.core.kinds import (
-    Count,
-    CountOrNone,
-    Jobs,
-    Level,
-    Positive,
-    Seed,
-    at_least,
-    checked,
-    checked_size,
-)
 from demele.core.labelled import Indices, shown
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
@@ -489,23 +479,23 @@ ENOUGH_ANNOTATORS = 3
 FEW_DRAWS = 100
 
 
-@checked
+@kinds.checked
 def bayesian_consensus(
     annotations: object,
     *,
     features: object = None,
     feature_model: Literal["counts", "normal"] = "counts",
-    n_samples: Annotated[int, at_least(FEWEST_DRAWS)] = 500,
-    n_warmup: CountOrNone = 250,
-    n_chains: Count = 4,
-    level: Level = 0.95,
-    seed: Seed = 0,
-    prior_right: Positive = 2.0,
-    prior_other: Positive | None = None,
+    n_samples: Annotated[int, kinds.at_least(FEWEST_DRAWS)] = 500,
+    n_warmup: kinds.CountOrNone = 250,
+    n_chains: kinds.Count = 4,
+    level: kinds.Level = 0.95,
+    seed: kinds.Seed = 0,
+    prior_right: kinds.Positive = 2.0,
+    prior_other: kinds.Positive | None = None,
     prior_proportions: object = 1.0,
-    prior_features: Positive = 1.0,
+    prior_features: kinds.Positive = 1.0,
     classes: Sequence[object] | None = None,
-    n_jobs: Jobs = 1,
+    n_jobs: kinds.Jobs = 1,
     no_answer: object = None,
 ) -> Consensus:
     """Estimate labels and annotator errors with credible intervals: a generative model, by Gibbs sampling.
@@ -774,8 +764,10 @@ def _few_draws(effective: dict[str, Floats], n_draws: int) -> tuple[Note, ...]:
 
 def _prior_proportions(given: Any, k: int) -> Floats:
     if np.ndim(given) == 0:
-        return np.full(k, checked_size(given, "prior_proportions"))
+        return np.full(k, kinds.checked_size(given, "prior_proportions"))
     values = as_column(given, "prior_proportions").tolist()
     if len(values) != k:
         raise InputError("prior_proportions", f"expected {k} numbers, one per class, or one for all, got {len(values)}")
-    return np.array([checked_size(value, f"prior_proportions, class {index}") for index, value in enumerate(values)])
+    return np.array(
+        [kinds.checked_size(value, f"prior_proportions, class {index}") for index, value in enumerate(values)]
+    )

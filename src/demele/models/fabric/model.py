@@ -11,23 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core import kinds
 from demele.core.arrays import pd, rng_for
 from demele.core.errors import InputError, InputTypeError
-from demele.core.kinds import (
-    Count,
-    CountOrNone,
-    Fraction,
-    Positive,
-    Seed,
-    Several,
-    Share,
-    between,
-    checked,
-    checked_count,
-    checked_level,
-    checked_name,
-    checked_whole,
-)
 from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.core.reading import parsing, path_of
@@ -113,18 +99,18 @@ class Fabric:
     _network: FabricNetwork
     _past: dict[str, Any]  # the content of a file besides structure and weights
 
-    @checked
+    @kinds.checked
     def __init__(
         self,
-        layers: Count = 8,
+        layers: kinds.Count = 8,
         scales: int = 6,
-        channels: Count = 64,
+        channels: kinds.Count = 64,
         *,
-        image_channels: Count = 3,
-        classes: Several = 10,
+        image_channels: kinds.Count = 3,
+        classes: kinds.Several = 10,
         normalisation: Literal["link", "node"] = "link",
         activation: Literal["relu6", "relu"] = "relu6",
-        seed: Seed = 0,
+        seed: kinds.Seed = 0,
     ) -> None:
         require("torch", purpose="a fabric")
         from demele.models.fabric.network import new_network
@@ -132,7 +118,7 @@ class Fabric:
         expected = f"a number of scales from 1 to {MOST_SCALES}"
         spec = FabricSpec(
             layers=layers,
-            scales=checked_whole(scales, "scales", expected, inside=lambda one: 1 <= one <= MOST_SCALES),
+            scales=kinds.checked_whole(scales, "scales", expected, inside=lambda one: 1 <= one <= MOST_SCALES),
             channels=channels,
             image_channels=image_channels,
             classes=classes,
@@ -324,24 +310,24 @@ class Fabric:
 
     # Training ---------------------------------------------------------------------------------------------------------
 
-    @checked
+    @kinds.checked
     def fit(
         self,
         images: ImageSet,
         labels: ArrayLike,
         *,
-        epochs: Count,
+        epochs: kinds.Count,
         batch: int = 64,
-        rate: Positive = 0.1,
-        momentum: Annotated[float, between(0, 1, "[)")] = 0.9,
-        weight_decay: Annotated[float, between(0, 1, "[)")] = 5e-4,
+        rate: kinds.Positive = 0.1,
+        momentum: Annotated[float, kinds.between(0, 1, "[)")] = 0.9,
+        weight_decay: Annotated[float, kinds.between(0, 1, "[)")] = 5e-4,
         milestones: Sequence[int] = (80, 120),
-        crop: CountOrNone = 0,
+        crop: kinds.CountOrNone = 0,
         flip: bool = False,
-        seed: Seed = 0,
+        seed: kinds.Seed = 0,
         checkpoint: str | Path | None = None,
         device: str = "auto",
-        threads: Count | None = 1,
+        threads: kinds.Count | None = 1,
         on_epoch: OnRow | None = None,
     ) -> FabricRun:
         """Train up to a number of epochs: from the beginning, from where the fabric is, or from what a file holds.
@@ -406,11 +392,13 @@ class Fabric:
             digest=images.digest,
             labels=digest_of("labels", feed.labels),
             n=n,
-            batch=checked_whole(batch, "batch", f"images from 2 to {n}, all there are", inside=lambda b: 2 <= b <= n),
+            batch=kinds.checked_whole(
+                batch, "batch", f"images from 2 to {n}, all there are", inside=lambda b: 2 <= b <= n
+            ),
             rate=rate,
             momentum=momentum,
             weight_decay=weight_decay,
-            milestones=[checked_count(one, "milestones", 0) for one in milestones],
+            milestones=[kinds.checked_count(one, "milestones", 0) for one in milestones],
             crop=crop,
             flip=flip,
             seed=seed,
@@ -526,25 +514,25 @@ class Fabric:
         from demele.models.fabric.criteria import judge_of, shapley_of_links
 
         judge = judge_of(self._network, "shapley", images, labels, batch=batch, seed=seed, options={})
-        count, nominal = checked_count(permutations, "permutations", 1), checked_level(level)
+        count, nominal = kinds.checked_count(permutations, "permutations", 1), kinds.checked_level(level)
         rng = rng_for(judge.seed, "criterion", "shapley", "links")
         with self._computing():
             lower, upper = (found := shapley_of_links(self._network, judge.data, rng, count)).interval(nominal)
         return pd.DataFrame({"value": found.values, "lower": lower, "upper": upper}, index=list(self.links))
 
-    @checked
+    @kinds.checked
     def prune(
         self,
         level: Level,
-        fraction: Annotated[float, between(0, 1, "()")],
+        fraction: Annotated[float, kinds.between(0, 1, "()")],
         criterion: str | Mapping[str, float] | pd.Series[float] = "magnitude",
         images: ImageSet | None = None,
         labels: ArrayLike | None = None,
         *,
         min_links: Literal["longest", "shortest"] | int = "longest",
-        overshoot: Share = 0.05,
-        round_to: Count = 8,
-        cap: Fraction | None = CAP,
+        overshoot: kinds.Share = 0.05,
+        round_to: kinds.Count = 8,
+        cap: kinds.Fraction | None = CAP,
         trim_taps: bool = False,
         fraction_of: Literal["live", "whole"] = "live",
         recalibrate: ImageSet | None = None,
@@ -625,7 +613,7 @@ class Fabric:
 
         known = {link.name: link for link in self.lattice.links}
         for name in items_of(links, "links", "names of links"):
-            checked_name(name, "links", known)
+            kinds.checked_name(name, "links", known)
         network = reduced(self._network, self.lattice.without({known[name] for name in links}), {})
         gone = [name for name in known if name not in {link.name for link in network.lattice.links}]
         plan = Pruning(
@@ -665,7 +653,7 @@ class Fabric:
         from demele.models.fabric.network import Feed, recalibrate
 
         feed = Feed.of(images, None, self.spec, self._device)
-        size = min(checked_count(batch, "batch", 2), len(images))
+        size = min(kinds.checked_count(batch, "batch", 2), len(images))
         if size < 2:
             raise InputError("images", "expected at least 2: the spread of one image is not known")
         with self._computing():

@@ -34,15 +34,8 @@ from demele.models.training import (
     restore,
     stored,
 )
+from demele.models.vae import objectives
 from demele.models.vae.nets import Pair, check_decoded, check_weights, discriminator
-from demele.models.vae.objectives import (
-    Batch,
-    Posterior,
-    decomposition,
-    discriminator_error,
-    kl_per_code,
-    total_correlation,
-)
 from demele.models.vae.run import TrainingSpec
 
 if TYPE_CHECKING:
@@ -126,11 +119,11 @@ def batches(rows: Counts, size: int = BATCH) -> Iterator[Counts]:
         yield rows[start : start + size]
 
 
-def posteriors(pair: Pair, images: ImageSet, rows: Counts) -> Posterior:
+def posteriors(pair: Pair, images: ImageSet, rows: Counts) -> objectives.Posterior:
     """Return mean and log-variance of some images, on the CPU; of an autoencoder the second is empty."""
     device = str(pair.device)
     found = [pair.posterior(pixels(images, part, device)) for part in batches(rows)]
-    return Posterior(*(torch.cat(parts).cpu() for parts in zip(*found, strict=True)))
+    return objectives.Posterior(*(torch.cat(parts).cpu() for parts in zip(*found, strict=True)))
 
 
 def measured(pair: Pair, images: ImageSet) -> dict[str, Any]:
@@ -146,7 +139,7 @@ def measured(pair: Pair, images: ImageSet) -> dict[str, Any]:
     rows, draws = np.arange(len(images)), pair.objective.draws
     if len(images) > MOST_EXAMINED:
         rows = np.sort(rng_for(0, "examined images", len(images)).choice(len(images), MOST_EXAMINED, replace=False))
-    found = Posterior(*(part.double() for part in posteriors(pair, images, rows)))
+    found = objectives.Posterior(*(part.double() for part in posteriors(pair, images, rows)))
     noise = torch.from_numpy(rng_for(0, "examined codes").standard_normal(found.mean.shape))
     codes = found.mean + torch.exp(found.logvar / 2) * noise if draws else found.mean
     error, floor = _errors(pair, images, rows, codes.float())
@@ -155,7 +148,7 @@ def measured(pair: Pair, images: ImageSet) -> dict[str, Any]:
         "examined": len(rows),
         "reconstruction": error,
         "floor": floor,
-        "kl": kl_per_code(*found).tolist() if draws else [math.nan] * pair.spec.latents,
+        "kl": objectives.kl_per_code(*found).tolist() if draws else [math.nan] * pair.spec.latents,
         "std": found.mean.std(dim=0, unbiased=False).tolist(),
         "mutual_information": information,
         "total_correlation": correlation,
@@ -174,11 +167,11 @@ def _errors(pair: Pair, images: ImageSet, rows: Counts, codes: Tensor) -> tuple[
     return error, floor
 
 
-def _parts(codes: Tensor, found: Posterior, n: int) -> tuple[float, float]:
+def _parts(codes: Tensor, found: objectives.Posterior, n: int) -> tuple[float, float]:
     """Return mutual information and total correlation: means of estimates, each of at most 512 images, at random."""
     order = rng_for(0, "examined order").permutation(len(codes))
     parts = [part for part in batches(order, 512) if len(part) >= min(512, len(codes)) and len(part) >= 2]
-    each = [decomposition(codes[part], found.mean[part], found.logvar[part], n=n) for part in parts]
+    each = [objectives.decomposition(codes[part], found.mean[part], found.logvar[part], n=n) for part in parts]
     if not each:
         return math.nan, math.nan
     information, correlation = (sum(one[number].item() for one in each) / len(each) for number in (0, 1))
@@ -219,7 +212,7 @@ class Terms(NamedTuple):
     loss: Tensor
     reconstruction: Tensor
     penalty: Tensor
-    batch: Batch
+    batch: objectives.Batch
 
 
 class Training(KeptTraining):
@@ -267,12 +260,12 @@ class Training(KeptTraining):
         codes, kl = mean, torch.full_like(mean[0], math.nan)
         if objective.draws:
             codes = mean + torch.exp(logvar / 2) * self.feed.noise(self.done, tuple(mean.shape))
-            kl = kl_per_code(mean, logvar)
+            kl = objectives.kl_per_code(mean, logvar)
         decoded = self.pair.decoder(codes)
         check_decoded(decoded, images)
         reconstruction = self.pair.likelihood.errors(decoded, images).mean()
         logits = None if self.discriminator is None else self.discriminator[0](codes)
-        batch = Batch(mean=mean, logvar=logvar, codes=codes, kl=kl, n=spec.n, step=self.done, logits=logits)
+        batch = objectives.Batch(mean=mean, logvar=logvar, codes=codes, kl=kl, n=spec.n, step=self.done, logits=logits)
         penalty = objective.penalty(batch, **spec.options)
         return Terms(reconstruction + spec.scale * penalty, reconstruction, penalty, batch)
 
@@ -306,7 +299,7 @@ class Training(KeptTraining):
                 mean, logvar = self.pair.posterior(feed.pixels(feed.rows(self.done, "second order")))
                 others = mean + torch.exp(logvar / 2) * feed.noise(self.done, tuple(mean.shape), "second noise")
         optimiser.zero_grad(set_to_none=True)  # the step before has left gradients in it
-        error = discriminator_error(network, joint, others, rng_for(feed.seed, "permutation", self.done))
+        error = objectives.discriminator_error(network, joint, others, rng_for(feed.seed, "permutation", self.done))
         error.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
 
@@ -319,7 +312,7 @@ class Training(KeptTraining):
         codes, correlation = terms.batch.codes.detach(), math.nan
         if self.pair.objective.draws and 2 <= len(codes) <= self.spec.n:
             with torch.no_grad():
-                found = total_correlation(codes, terms.batch.mean, terms.batch.logvar, n=self.spec.n)
+                found = objectives.total_correlation(codes, terms.batch.mean, terms.batch.logvar, n=self.spec.n)
             correlation = found.item()
         each = {f"kl_z{number}": value for number, value in enumerate(terms.batch.kl.tolist(), start=1)}
         return {
