@@ -15,8 +15,7 @@ from demele.estimation.groups import (
     majority_vote_accuracy,
     z_diff_accuracy,
     z_diff_points,
-    z_max_votes,
-    z_min_votes,
+    z_votes,
 )
 from tests.oracles import groups as oracle
 from tests.refusals import refuses
@@ -91,15 +90,14 @@ def test_z_diff_accuracy_counts_factors_never_trained_as_errors() -> None:
 def test_votes_of_whole_groups_equal_the_oracle(seed: int) -> None:
     # A batch larger than every group uses each group whole: its vote is then known.
     codes, bins = small_set(seed, n=60)
-    code, factor = z_min_votes(codes, bins, n_votes=300, batch_size=61, rng=np.random.default_rng(seed))
+    code, factor = z_votes(codes, bins, n_votes=300, batch_size=61, rng=np.random.default_rng(seed))
     for i in range(3):
         groups = oracle.groups_by_value(bins[:, i].tolist())
         possible = {int(np.argmin(oracle.relative_variances(codes, rows))) for rows in groups}
         assert set(code[factor == i].tolist()) == possible
-    code, factor, n_groups = z_max_votes(codes, bins, n_votes=600, batch_size=61, rng=np.random.default_rng(seed))
+    code, factor = z_votes(codes, bins, hold="others", n_votes=600, batch_size=61, rng=np.random.default_rng(seed))
     for i in range(3):
         groups = oracle.groups_by_others(bins, i)
-        assert n_groups[i] == len(groups)
         possible = {int(np.argmax(oracle.relative_variances(codes, rows))) for rows in groups}
         assert set(code[factor == i].tolist()) == possible
 
@@ -108,11 +106,12 @@ def test_constant_and_inactive_codes_never_win() -> None:
     codes, bins = small_set(d=4)
     codes = np.column_stack([np.full(len(codes), 2.5), codes])
     inactive = np.array([False, True, False, False, False])
-    for votes in (z_min_votes, z_max_votes):
-        free = votes(codes, bins, n_votes=100, batch_size=20, rng=np.random.default_rng(0))[0]
+    for hold in ("one", "others"):
+        free = z_votes(codes, bins, hold=hold, n_votes=100, batch_size=20, rng=np.random.default_rng(0))[0]
         assert set(free.tolist()) & {1, 4}  # both hold factor 0
         assert 0 not in free
-        bound = votes(codes, bins, n_votes=100, batch_size=20, rng=np.random.default_rng(0), inactive_codes=inactive)[0]
+        rng = np.random.default_rng(0)
+        bound = z_votes(codes, bins, hold=hold, n_votes=100, batch_size=20, rng=rng, inactive_codes=inactive)[0]
         assert not set(bound.tolist()) & {0, 1}
 
 
@@ -120,10 +119,10 @@ def test_constant_and_inactive_codes_never_win() -> None:
 def test_equal_codes_in_other_units_are_ties_for_the_first(batch_size: int) -> None:
     codes, bins = small_set(d=1, M=1)
     copies = np.column_stack([codes, codes / 3e5, 7 * codes + 1])
-    code, _ = z_min_votes(copies, bins, n_votes=80, batch_size=batch_size, rng=np.random.default_rng(0))
+    code, _ = z_votes(copies, bins, n_votes=80, batch_size=batch_size, rng=np.random.default_rng(0))
     assert_exact(code, np.zeros(80))
     levels = np.column_stack([bins, bins / 3e5, 7 * bins + 0.1]).astype(float)  # variance 0 in every group
-    code, _ = z_min_votes(levels, bins, n_votes=80, batch_size=batch_size, rng=np.random.default_rng(0))
+    code, _ = z_votes(levels, bins, n_votes=80, batch_size=batch_size, rng=np.random.default_rng(0))
     assert_exact(code, np.zeros(80))
 
 
@@ -142,8 +141,8 @@ def test_no_group_is_an_error_that_names_the_factor() -> None:
     codes = np.arange(6.0)[:, None]
     bins = np.array([[0, 0], [0, 1], [1, 2], [1, 3], [2, 4], [2, 5]])
     message = "factors: no two samples share a value of factor 1; use fewer bins or more samples"
-    for draw in (z_diff_points, z_min_votes):
+    for draw in (z_diff_points, z_votes):
         refuses(NotEnoughData, re.escape(message), draw, codes, bins, rng=np.random.default_rng(0))
     message = r"no two samples agree on all factors but factor 'hue', in 6 samples; .*2 or 3"
     named = {"rng": np.random.default_rng(0), "factor_names": ["hue", "size"]}
-    refuses(NotEnoughData, message, z_max_votes, codes, bins, **named)
+    refuses(NotEnoughData, message, z_votes, codes, bins, hold="others", **named)

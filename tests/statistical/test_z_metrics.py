@@ -1,6 +1,7 @@
 """What the Z metrics draw: the right pairs, groups and batches with the right chances, and what follows from them."""
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from demele.estimation.groups import (
     majority_vote_accuracy,
     z_diff_accuracy,
     z_diff_points,
-    z_max_votes,
-    z_min_votes,
+    z_votes,
 )
 from tests.oracles import groups as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 #: Groups of 4, 3 and 2 rows, a lone row and an unannotated one; a second factor of two values.
+of_others = partial(z_votes, hold="others")  # Z-max variance
 UNEVEN = np.array([0, 1, 0, 2, 1, 0, 3, 2, 1, 0, -1])
 HALVES = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0])
 
@@ -43,7 +44,7 @@ def uniform_factors(seed: int, n: int, M: int, n_bins: int) -> tuple[Floats, Int
 
 def test_factors_are_drawn_uniformly() -> None:
     codes, bins = uniform_factors(0, 400, 4, 2)
-    for draw in (z_diff_points, z_min_votes, z_max_votes):
+    for draw in (z_diff_points, z_votes, of_others):
         factors = draw(codes, bins, batch_size=3, rng=np.random.default_rng(1))[1]
         for i in range(4):
             assert_mean(factors == i, 1 / 4)
@@ -102,11 +103,11 @@ def test_values_come_as_often_as_samples_hold_them(batch_size: int) -> None:
     noise = np.random.default_rng(6).standard_normal(400)
     codes = np.column_stack([noise * value, noise * (1 - value)])
     rng = np.random.default_rng(6)
-    code, _ = z_min_votes(codes, value[:, None], n_votes=3000, batch_size=batch_size, rng=rng)
+    code, _ = z_votes(codes, value[:, None], n_votes=3000, batch_size=batch_size, rng=rng)
     assert_mean(code == 1, 1 / 4)
     # The same for Z-max with a second factor that is the value, and a first one that varies freely.
     bins = np.column_stack([np.arange(400) % 7, value])
-    code, factor, _ = z_max_votes(codes, bins, n_votes=6000, batch_size=batch_size, rng=rng)
+    code, factor = of_others(codes, bins, n_votes=6000, batch_size=batch_size, rng=rng)
     assert_mean(code[factor == 0] == 0, 1 / 4)
 
 
@@ -115,9 +116,9 @@ def test_a_perfect_code_is_always_right() -> None:
     codes = v[:, [2, 0, 3, 1]] ** 3
     rng = np.random.default_rng(7)
     assert diff_accuracy(*z_diff_points(codes, bins, n_points=600, rng=rng)) == 1.0
-    assert vote_accuracy(z_min_votes(codes, bins, n_votes=400, rng=rng), 4, 4) == 1.0
+    assert vote_accuracy(z_votes(codes, bins, n_votes=400, rng=rng), 4, 4) == 1.0
     levels = np.minimum((3 * v).astype(int), 2)  # Z-max: codes that are a function of the bins stand still exactly
-    assert vote_accuracy(z_max_votes(levels[:, [2, 0, 3, 1]] * 1.0, levels, n_votes=400, rng=rng), 4, 4) == 1.0
+    assert vote_accuracy(of_others(levels[:, [2, 0, 3, 1]] * 1.0, levels, n_votes=400, rng=rng), 4, 4) == 1.0
 
 
 def test_noise_is_right_by_chance() -> None:
@@ -126,8 +127,8 @@ def test_noise_is_right_by_chance() -> None:
         rng = np.random.default_rng(seed)
         bins, codes = rng.integers(3, size=(1500, 3)), rng.standard_normal((1500, 4))
         found["z_diff"].append(diff_accuracy(*z_diff_points(codes, bins, n_points=300, batch_size=10, rng=rng)))
-        found["z_min"].append(vote_accuracy(z_min_votes(codes, bins, n_votes=300, batch_size=10, rng=rng), 4, 3))
-        found["z_max"].append(vote_accuracy(z_max_votes(codes, bins, n_votes=300, batch_size=10, rng=rng), 4, 3))
+        found["z_min"].append(vote_accuracy(z_votes(codes, bins, n_votes=300, batch_size=10, rng=rng), 4, 3))
+        found["z_max"].append(vote_accuracy(of_others(codes, bins, n_votes=300, batch_size=10, rng=rng), 4, 3))
     for accuracies in found.values():
         assert_mean(accuracies, 1 / 3)
 
@@ -145,7 +146,7 @@ def test_units_of_the_codes_do_not_matter(scale: Any) -> None:
     assert_close(scaled[0], plain[0], ROUNDING)
     assert 0.3 < diff_accuracy(*plain) < 0.95
     assert_exact(diff_accuracy(*scaled), diff_accuracy(*plain))
-    for draw in (z_min_votes, z_max_votes):
+    for draw in (z_votes, of_others):
         one, two = (
             draw(z, bins, n_votes=800, rng=np.random.default_rng(9), **settings) for z in (codes, codes * scale)
         )
@@ -163,10 +164,9 @@ def test_unannotated_rows_are_used_only_where_they_are_annotated() -> None:
     points, factors = z_diff_points(codes, bins, n_points=400, batch_size=20, rng=rng)
     assert_exact(points[factors == 0, 0], np.zeros(np.count_nonzero(factors == 0)))
     assert (points[factors == 1, 0] > 0).all()
-    code, factor = z_min_votes(codes, bins, n_votes=400, batch_size=20, rng=rng)
+    code, factor = z_votes(codes, bins, n_votes=400, batch_size=20, rng=rng)
     assert_exact(code[factor == 0], np.zeros(np.count_nonzero(factor == 0)))
     # Z-max for factor 0 needs the annotation of factor 1 only, for factor 1 that of factor 0.
-    code, factor, n_groups = z_max_votes(codes, bins, n_votes=400, batch_size=20, rng=rng)
-    assert_exact(n_groups, [3, 3])
+    code, factor = of_others(codes, bins, n_votes=400, batch_size=20, rng=rng)
     assert_exact(code[factor == 1], np.ones(np.count_nonzero(factor == 1)))
     assert set(code[factor == 0].tolist()) == {0, 1}

@@ -230,39 +230,6 @@ def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
     return (rows[first : first + size] for first in range(0, len(rows), size))
 
 
-def drawn_variances(
-    codes: Floats,
-    alike: Sequence[ValueGroups],
-    n_votes: int,
-    batch_size: int,
-    rng: np.random.Generator,
-    inactive: Flags | None,
-    groups: Sequence[Sequence[int]] | None,
-) -> tuple[Floats, Rows, Flags]:
-    """Return relative variances (n_votes, d) of drawn batches, the factor of each, and which codes may be named.
-
-    ``inactive`` and ``groups`` are those of :func:`z_min_votes`.
-    """
-    scaled, active = _standardised(codes)
-    factors = rng.integers(len(alike), size=n_votes)
-    ratios = np.empty((n_votes, codes.shape[1]))
-    for i, of_factor in enumerate(alike):
-        votes = np.flatnonzero(factors == i)
-        anchors = rng.integers(len(of_factor.rows), size=len(votes))
-        chosen = np.searchsorted(of_factor.starts, anchors, side="right") - 1
-        ordered = scaled[of_factor.rows]
-        whole = of_factor.counts[chosen] <= batch_size
-        ratios[votes[whole]] = _whole_variances(ordered, of_factor, chosen[whole])
-        ratios[votes[~whole]] = _batch_variances(ordered, of_factor, chosen[~whole], batch_size, rng)
-    if inactive is not None:
-        active &= ~inactive
-    if groups is None:
-        return ratios, factors, active
-    own = [[column for column in columns if active[column]] for columns in groups]
-    of_codes = [ratios[:, columns].mean(axis=1) if columns else np.zeros(len(ratios)) for columns in own]
-    return np.column_stack(of_codes), factors, np.array([bool(columns) for columns in own])
-
-
 def _whole_variances(ordered: Floats, groups: ValueGroups, chosen: Rows) -> Floats:
     """Variances of the chosen groups, each computed once however often it was chosen."""
     distinct, which = np.unique(chosen, return_inverse=True)
@@ -313,23 +280,16 @@ def _distinct_positions(sizes: Rows, batch_size: int, rng: np.random.Generator) 
     return positions
 
 
-def first_extreme(ratios: Floats) -> Rows:
-    """Index of the smallest number of each row, the first one among those equal to nine digits."""
-    smallest = ratios.min(axis=1, keepdims=True)
-    slack = 1e-9 * np.abs(smallest)
-    slack[~np.isfinite(slack)] = 0.0
-    return np.asarray(np.argmax(ratios <= smallest + slack, axis=1))
-
-
 # Votes of groups for the code that varies least or most within them, and how well they tell the factor ----------------
 
 Votes = tuple[Rows, Rows]
 
 
-def z_min_votes(
+def z_votes(
     codes: Floats,
     factor_bins: Integers,
     *,
+    hold: Literal["one", "others"] = "one",
     n_votes: int = 1600,
     batch_size: int = 200,
     rng: np.random.Generator,
@@ -337,11 +297,12 @@ def z_min_votes(
     factor_names: Sequence[str] | None = None,
     groups: Sequence[Sequence[int]] | None = None,
 ) -> Votes:
-    """Draw the votes of Z-min variance: the code that varies least while one factor is held fixed.
+    """Draw the votes of Z-min variance, or of Z-max variance: which code varies least, or most.
 
-    A factor is drawn uniformly, a value of it as that of a uniformly drawn sample, then `batch_size` distinct samples
-    with that value, or all of them if there are no more. The vote names the active code with the smallest
-    variance among them relative to its variance over all samples.
+    A factor is drawn uniformly, then a group of samples: those that share a value of it, or that agree on every factor
+    *except* it. The group is that of a uniformly drawn sample; `batch_size` distinct samples of it are drawn, or all of
+    them if there are no more. The vote names the active code with the smallest variance among them relative to its
+    variance over all samples, or the largest.
 
     Parameters
     ----------
@@ -349,6 +310,9 @@ def z_min_votes(
         In any unit.
     factor_bins : ndarray of int, shape (N, M)
         Values 0, 1, ...; -1 where a sample is not annotated.
+    hold : {"one", "others"}
+        Z-min variance holds the drawn factor fixed, Z-max variance all others. Bins must then be coarse (three per
+        factor): see `complement_groups`.
     n_votes : int, default 1600
         Training and test votes together.
     batch_size : int, default 200
@@ -364,88 +328,65 @@ def z_min_votes(
     -------
     code, factor : ndarrays of int, shape (n_votes,)
         Codes whose variances agree to 1e-9 count as equal, and the first of them is named. If no code is active every
-        vote names code 0, which tells nothing of the factor.
+        vote names code 0, which tells nothing of the factor. Votes from few groups repeat themselves.
 
     Raises
     ------
     NotEnoughData
-        No two samples share a value of some factor.
+        No two samples share a value of some factor, or agree on all factors but some factor.
 
     Notes
     -----
-    Source: Kim & Mnih 2018, where a simulator makes the samples of a batch. A sample is in a batch once: repeating
-    samples of a small group would add noise and no information. All codes are compared on the same samples, so the size
-    of the group favours none. A value held by one sample only is left out: its variance is 0 for all codes.
+    Sources: Kim & Mnih 2018, where a simulator makes the samples of a batch; Kim, Wang, Sahu & Pavlovic 2019. A sample
+    is in a batch once: repeating samples of a small group would add noise and no information. All codes are compared on
+    the same samples, so the size of the group favours none. A group of one sample is left out: its variance is 0 for
+    all codes.
 
-    O(N M + n_votes batch_size d): 0.02 s for the default sizes, N = 20000 and d = M = 8.
+    O(N M + n_votes batch_size d): 0.02 s for the default sizes, N = 20000 and d = M = 8, one factor held fixed.
 
     Examples
     --------
     >>> bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> code, factor = z_min_votes(bins[:, ::-1] * 1.0, bins, n_votes=50, rng=np.random.default_rng(0))
+    >>> code, factor = z_votes(bins[:, ::-1] * 1.0, bins, n_votes=50, rng=np.random.default_rng(0))
     >>> bool((code == 1 - factor).all())
     True
+    >>> code, factor = z_votes(bins * 1.0, bins, hold="others", n_votes=50, rng=np.random.default_rng(0))
+    >>> bool((code == factor).all())
+    True
     """
-    alike = [ValueGroups.of(column) for column in factor_bins.T]
-    require_groups(alike, "no two samples share a value of {name}", factor_names)
-    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng, inactive_codes, groups)
+    alike = complement_groups(factor_bins) if hold == "others" else [ValueGroups.of(column) for column in factor_bins.T]
+    problem = "no two samples share a value of {name}"
+    if hold == "others":
+        problem = (
+            f"no two samples agree on all factors but {{name}}, in {len(factor_bins)} samples; groups that hold all "
+            "other factors fixed need fewer bins (2 or 3 per factor)"
+        )
+    require_groups(alike, problem, factor_names)
+    scaled, active = _standardised(codes)
+    factors = rng.integers(len(alike), size=n_votes)
+    ratios = np.empty((n_votes, codes.shape[1]))
+    for i, of_factor in enumerate(alike):
+        votes = np.flatnonzero(factors == i)
+        anchors = rng.integers(len(of_factor.rows), size=len(votes))
+        chosen = np.searchsorted(of_factor.starts, anchors, side="right") - 1
+        ordered = scaled[of_factor.rows]
+        whole = of_factor.counts[chosen] <= batch_size
+        ratios[votes[whole]] = _whole_variances(ordered, of_factor, chosen[whole])
+        ratios[votes[~whole]] = _batch_variances(ordered, of_factor, chosen[~whole], batch_size, rng)
+    if inactive_codes is not None:
+        active &= ~inactive_codes
+    if groups is not None:
+        own = [[column for column in columns if active[column]] for columns in groups]
+        means = [ratios[:, columns].mean(axis=1) if columns else np.zeros(n_votes) for columns in own]
+        ratios, active = np.column_stack(means), np.array([bool(columns) for columns in own])
+    if hold == "others":
+        ratios = -ratios
     ratios[:, ~active] = np.inf
-    return first_extreme(ratios), factors
-
-
-def z_max_votes(
-    codes: Floats,
-    factor_bins: Integers,
-    *,
-    n_votes: int = 1600,
-    batch_size: int = 200,
-    rng: np.random.Generator,
-    inactive_codes: Flags | None = None,
-    factor_names: Sequence[str] | None = None,
-    groups: Sequence[Sequence[int]] | None = None,
-) -> tuple[Rows, Rows, Rows]:
-    """Draw the votes of Z-max variance: the code that varies most while all factors but one are held fixed.
-
-    As `z_min_votes`, with groups of two or more samples that agree on every factor *except* the one drawn, and the
-    active code of the largest relative variance.
-
-    Parameters
-    ----------
-    codes, factor_bins, n_votes, batch_size, rng, inactive_codes, factor_names, groups
-        As for `z_min_votes`. Bins must be coarse (three per factor): see `complement_groups`.
-
-    Returns
-    -------
-    code, factor : ndarrays of int, shape (n_votes,)
-    n_groups : ndarray of int, shape (M,)
-        Usable groups per factor. Votes from few groups repeat themselves: report these numbers with the score.
-
-    Raises
-    ------
-    NotEnoughData
-        No two samples agree on all factors but some factor.
-
-    Notes
-    -----
-    Source: Kim, Wang, Sahu & Pavlovic 2019.
-
-    Examples
-    --------
-    >>> bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]])
-    >>> code, factor, n_groups = z_max_votes(bins * 1.0, bins, n_votes=50, rng=np.random.default_rng(0))
-    >>> bool((code == factor).all()), n_groups.tolist()
-    (True, [2, 2])
-    """
-    alike = complement_groups(factor_bins)
-    require_groups(
-        alike,
-        "no two samples agree on all factors but {name}, in "
-        f"{len(factor_bins)} samples; groups that hold all other factors fixed need fewer bins (2 or 3 per factor)",
-        factor_names,
-    )
-    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng, inactive_codes, groups)
-    ratios[:, ~active] = -np.inf
-    return first_extreme(-ratios), factors, np.array([len(of_factor) for of_factor in alike])
+    # the smallest number of each row, the first one among those equal to nine digits
+    smallest = ratios.min(axis=1, keepdims=True)
+    slack = 1e-9 * np.abs(smallest)
+    slack[~np.isfinite(slack)] = 0.0
+    return np.argmax(ratios <= smallest + slack, axis=1), factors
 
 
 def majority_vote_accuracy(train_votes: Votes, test_votes: Votes, d: int, M: int) -> float:  # noqa: N803 - M factors
@@ -454,7 +395,7 @@ def majority_vote_accuracy(train_votes: Votes, test_votes: Votes, d: int, M: int
     Parameters
     ----------
     train_votes, test_votes : (code, factor)
-        Two arrays of int each (`z_min_votes`, `z_max_votes`).
+        Two arrays of int each (`z_votes`).
     d, M : int
         Numbers of codes and factors.
 

@@ -14,8 +14,7 @@ from demele.estimation.groups import (
     majority_vote_accuracy,
     z_diff_accuracy,
     z_diff_points,
-    z_max_votes,
-    z_min_votes,
+    z_votes,
 )
 from demele.metrics.data import Data, above
 from demele.metrics.guards import FRAGILE, listed, units_notes
@@ -198,7 +197,7 @@ def z_min_variance(
 
     def accuracy_without(inactive: Flags) -> float:
         how = _how(data, streams, batch_size) | {"inactive_codes": inactive}
-        train, test = (z_min_votes(codes, labels, n_votes=n, **how) for n in (n_train, n_test))
+        train, test = (z_votes(codes, labels, n_votes=n, **how) for n in (n_train, n_test))
         return majority_vote_accuracy(train, test, data.n_codes, m)
 
     # with nothing to vote, public code says 0; above chance it is chance, which is what a constant vote comes to
@@ -289,20 +288,14 @@ def z_max_variance(
     """
     labels, _ = data.factor_labels(bins)
     codes = data.standardised()
-    how = _how(data, streams, batch_size)
-    *train, n_groups = z_max_votes(codes, labels, n_votes=n_train, **how)
-    *test, _ = z_max_votes(codes, labels, n_votes=n_test, **how)
+    how = _how(data, streams, batch_size) | {"hold": "others"}
+    train, test = (z_votes(codes, labels, n_votes=n, **how) for n in (n_train, n_test))
     names, m = data.factors.names, data.factors.m
-    accuracy = majority_vote_accuracy((train[0], train[1]), (test[0], test[1]), data.n_codes, m)
-    usable = {name: int(groups) for name, groups in zip(names, n_groups, strict=True)}
+    accuracy = majority_vote_accuracy(train, test, data.n_codes, m)
+    alike = complement_groups(labels)
+    usable = {name: len(groups) for name, groups in zip(names, alike, strict=True)}
     complete = int((labels >= 0).all(axis=1).sum())
-    notes = []
-    thin = [name for name, groups in usable.items() if groups == 0]
-    if thin:
-        listed = ", ".join(repr(name) for name in thin)
-        message = f"no two rows agree on all factors but {listed}: it is never left free; use fewer bins or factors"
-        notes.append(Note(code="no-groups", message=message, subject=tuple(thin), severity="fragile"))
-    medians = [float(np.median(groups.counts)) for groups in complement_groups(labels) if len(groups.counts)]
+    medians = [float(np.median(groups.counts)) for groups in alike]
     text = ", ".join(f"{name} {groups}" for name, groups in usable.items())
     message = (
         f"groups of rows that agree on all factors but one ({complete} rows): {text}; "
@@ -311,9 +304,8 @@ def z_max_variance(
     thin_groups = min(medians) <= THIN_GROUP
     if thin_groups:
         message += ", whose variance says little: use fewer bins, factors or more rows"
-    notes.append(Note(code="usable-groups", message=message, severity="fragile" if thin_groups else "info"))
     return Native(
         value=above(accuracy, 1 / m, report),
         details={"accuracy": accuracy, "usable_groups": usable},
-        notes=tuple(notes),
+        notes=(Note(code="usable-groups", message=message, severity="fragile" if thin_groups else "info"),),
     )
