@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from demele.metrics.standalone.unsupervised import UnsupervisedScores as UnsupervisedScores
     from demele.metrics.standalone.unsupervised import udr as udr
     from demele.metrics.standalone.unsupervised import unsupervised_scores as unsupervised_scores
-    from demele.scoring.breakdown import Breakdown as Breakdown
-    from demele.scoring.breakdown import breakdown as breakdown
     from demele.scoring.concepts import absorption as absorption
     from demele.scoring.concepts import sparse_probing as sparse_probing
     from demele.scoring.concepts import splitting as splitting
+    from demele.scoring.several import Breakdown as Breakdown
+    from demele.scoring.several import breakdown as breakdown
 
 __getattr__, __dir__, __all__ = lazily(__name__)

@@ -104,7 +104,7 @@ BOTH = ("score", "codes.npy", "blurred.npy", "factors.csv::shape", "--stability"
 @pytest.fixture
 def blurred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Beside the codes, others that hold less of the factors."""
-    monkeypatch.setattr("demele.scoring.breakdown.PRECISION", 0.01)
+    monkeypatch.setattr("demele.scoring.several.PRECISION", 0.01)
     codes = np.load("codes.npy")
     np.save("blurred.npy", codes + 0.5 * np.random.default_rng(1).normal(size=codes.shape))
     return folder

@@ -246,7 +246,7 @@ Floats = NDArray[np.float64]
 def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that are a little wider, and rates to a coarser precision, take seconds less."""
     monkeypatch.setattr("demele.estimation.annotation_errors.STEPS", 40)
-    monkeypatch.setattr("demele.scoring.breakdown.PRECISION", 0.002)
+    monkeypatch.setattr("demele.scoring.several.PRECISION", 0.002)
 
 
 def drawn() -> tuple[Floats, Floats, pd.DataFrame]:

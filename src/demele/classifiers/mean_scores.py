@@ -17,13 +17,14 @@ from demele.classifiers.pooled_strata import (
     strata_of,
 )
 from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
-from demele.classifiers.row_scores import RowScores, changed, judged_rows, stacked
+from demele.classifiers.row_scores import RowScores, judged_rows, stacked
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Rate, checked, checked_level, checked_number
 from demele.core.proportions import holm, normal_quantile, score_interval
 from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit, unclear_notes
+from demele.noise.transition import changed
 
 #: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.
 AuditedRows = tuple[Rows, Floats, Floats | None]

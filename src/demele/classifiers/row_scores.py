@@ -16,7 +16,7 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Count, CountOrNone, Data, checked, checked_number
 from demele.core.table_columns import as_column, number_column, optional_numbers, whole_array
 from demele.noise.audit import Audit, refuse_beyond
-from demele.noise.transition import digest, set_fields
+from demele.noise.transition import changed, digest, set_fields
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -201,13 +201,6 @@ def stacked(systems: Sequence[RowScores]) -> RowScores:
                 )
     together = {name: np.array([getattr(one, name) for one in systems]) for name in ("given", "down", "up")}
     return changed(first, **together)
-
-
-def changed(scores: RowScores, **values: Any) -> RowScores:
-    """Return scores with other columns, which are not checked."""
-    changed: RowScores = object.__new__(RowScores)
-    set_fields(changed, **{**{name: getattr(scores, name) for name in RowScores.__slots__}, **values})
-    return changed
 
 
 def read_scores(values: object, argument: str, low: float, high: float) -> Floats:

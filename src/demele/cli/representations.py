@@ -26,10 +26,9 @@ from demele.metrics.standalone.downstream import downstream, reduced_downstream
 from demele.metrics.standalone.fairness import fairness, strong_downstream
 from demele.metrics.standalone.unsupervised import udr, unsupervised_scores
 from demele.scoring import evaluate as evaluating
-from demele.scoring.breakdown import breakdown
 from demele.scoring.concepts import absorption, sparse_probing, splitting
 from demele.scoring.evaluate import evaluate, read_in_pieces
-from demele.scoring.several import compare_representations
+from demele.scoring.several import breakdown, compare_representations
 from demele.scoring.sparse import evaluate_sparse
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, ch
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, read_models
 from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
 from demele.core.uncertainty import Note
-from demele.noise.transition import digest, set_fields
+from demele.noise.transition import changed, digest, set_fields
 
 Design = Literal["uniform", "weighted", "stratified", "selective"]
 #: What an audit found contradicts an assumption under which it is found more seldom than this.
@@ -281,10 +281,7 @@ class Audit:
 
     def of(self, name: str) -> "Audit":
         """Return the audit of the scores of one system."""
-        one: Audit = object.__new__(Audit)
-        held = {field: getattr(self, field) for field in Audit.__slots__}
-        set_fields(one, **held | {"labels": self.scores_of(name), "systems": ()})
-        return one
+        return changed(self, labels=self.scores_of(name), systems=())
 
     def inclusion(self, n: int, argument: str = "audit") -> tuple[Floats, Flags | None]:
         """Return the probability of each audited row to be drawn of ``n`` rows, and which rows are the first stratum.

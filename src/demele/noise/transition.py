@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from demele.report.words import MISSING, count, ends, name, rate, written
 
 # Square tables of classes by classes: read and ordered ----------------------------------------------------------------
 
+T = TypeVar("T")
 #: Rows that sum to 1 within this were rounded by arithmetic; beyond it, by hand.
 SUM_TOLERANCE = 1e-6
 
@@ -89,9 +90,8 @@ class SquareTable(Result):
         missing = [name for name in names if name not in own]
         if missing:
             raise InputError(argument, f"its classes {shown(own)} lack {shown(missing)}, which the labels have")
-        order, one = [own.index(name) for name in names], copy(self)
-        set_fields(one, classes=names, **{self._entries: frozen_copy(self._table[np.ix_(order, order)])})
-        return one
+        order = [own.index(name) for name in names]
+        return changed(self, classes=names, **{self._entries: frozen_copy(self._table[np.ix_(order, order)])})
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame: index "true", columns "given"."""
@@ -148,6 +148,13 @@ def set_fields(instance: object, **values: object) -> None:
     """Set fields of a frozen instance, as its own constructor may."""
     for field, value in values.items():
         object.__setattr__(instance, field, value)
+
+
+def changed(instance: T, **values: object) -> T:
+    """Return a frozen instance with other values in some fields, which are trusted."""
+    other = copy(instance)
+    set_fields(other, **values)
+    return other
 
 
 # What tables of how classes are labelled say: their documents ---------------------------------------------------------

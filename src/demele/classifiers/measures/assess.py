@@ -514,13 +514,13 @@ class _Audited(_Assessed):
         return low, high
 
     def average_bias(self, measure: str, average: Any) -> Ends:
-        return self.mean_of(self.ends(measure)[1]) if average == "macro" and not self.expert_error else UNKNOWN
+        return self.mean_of(self.ends(measure)[1]) if average == "macro" else UNKNOWN
 
     def corrected(self, measure: str, bias: Ends) -> Ends:
         return self.true_ends(measure, "population")
 
     def corrected_mean(self, measure: str, bias: Ends) -> Ends:
-        return UNKNOWN if self.expert_error else self.mean_of(self.ends(measure)[2])
+        return self.mean_of(self.ends(measure)[2])
 
 
 def table_of(data: Labelled) -> Counts:

@@ -231,22 +231,21 @@ def correct_bounds(
     the budget is a rate, or when its limits by pair of classes imply its other limits; else only safe, since limits by
     given label and by true class together make a flow problem whose easy cuts are taken. Cost: O(n_classes^2).
     """
-    moves = Moves(budget, confusion if unsure is None else unsure)
-    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    moves = Moves(confusion, budget, unsure)
     if measure == "accuracy":
-        lost, won = (proportion(right.sum() + sign * total, confusion.sum()) for sign, _, _, total in moves.sides)
+        lost, won = (proportion(moves.right.sum() + sign * total, confusion.sum()) for sign, *_, total in moves.sides)
         return lost, won
-    ends = []
-    for sign, hits, misses, _ in moves.sides:
-        end = class_measure(measure, right, predicted, labelled)
-        for first in (0, 1):  # as many of one kind first as there can be
-            hit, miss = corner(hits, misses, moves.wrong, first)
-            value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
-            end = np.fmin(end, value) if sign < 0 else np.fmax(end, value)
-        ends.append(end)
-    lowest, highest = ends
+    now = observed_measure(measure, confusion)
+    lowest, highest = (  # as many of one kind first as there can be
+        farthest.reduce([now, *(moves.value(measure, side, moves.wrong, first) for first in (0, 1))])
+        for farthest, side in zip((np.fmin, np.fmax), moves.sides, strict=True)
+    )
     # A class without a label: if it can only gain hits its recall is 1 wherever it is defined, if only misses, 0.
     return np.where(np.isnan(lowest), highest, lowest), np.where(np.isnan(highest), lowest, highest)
+
+
+#: Its sign, hits and misses of each class that may change, and hits of all.
+Side = tuple[int, Counts, Counts, int]
 
 
 class Moves:
@@ -256,8 +255,10 @@ class Moves:
     the misses that are won, or lost, and the hits of all classes together.
     """
 
-    def __init__(self, budget: NoiseBudget, doubt: Counts) -> None:
+    def __init__(self, confusion: Counts, budget: NoiseBudget, unsure: Counts | None = None) -> None:
         """Find them from the confusion of the instances whose labels may be wrong."""
+        self.right, self.predicted, self.labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+        doubt = confusion if unsure is None else unsure
         right, labelled = np.diag(doubt), doubt.sum(axis=1)
         # limit[k, j]: labelled k, truly j.
         limit = np.minimum(budget.joint.T, budget.wrong_given[:, None])
@@ -273,13 +274,19 @@ class Moves:
         won, misses_in = np.minimum(into, recovered.sum(axis=0)), np.minimum(into, others.sum(axis=0))
         lost_to = np.minimum(budget.wrong_true, np.minimum(limit, right[:, None]).sum(axis=0))
         won_from = np.minimum(budget.wrong_given, recovered.sum(axis=1))
-        self.sides = (
+        self.sides: tuple[Side, Side] = (
             (-1, lost, misses_in, int(min(budget.wrong, lost.sum(), lost_to.sum()))),
             (1, won, misses_out, int(min(budget.wrong, won.sum(), won_from.sum()))),
         )
 
+    def value(self, measure: str, side: Side, wrong: int | Counts, first: int) -> Floats:
+        """Return a measure of each class after so many changes of a side, hits (0) or misses (1) first."""
+        sign, hits, misses, _ = side
+        hit, miss = corner(hits, misses, wrong, first)
+        return class_measure(measure, self.right + sign * hit, self.predicted, self.labelled + sign * (hit - miss))
 
-def corner(hits: Counts, misses: Counts, wrong: int, first: int) -> tuple[Counts, Counts]:
+
+def corner(hits: Counts, misses: Counts, wrong: int | Counts, first: int) -> tuple[Counts, Counts]:
     """Spend the budget on one kind first, and the remainder on the other."""
     if first == 0:
         most = np.minimum(hits, wrong)
@@ -331,7 +338,7 @@ def average_bounds(
     labelled = confusion.sum(axis=1) > 0
     if np.isnan(observed[labelled]).all():
         return float("nan"), float("nan")
-    moves = Moves(budget, confusion if unsure is None else unsure)
+    moves = Moves(confusion, budget, unsure)
     if average == "weighted":
         # A weighted mean lies between the least and the largest value.
         low, high = float(np.nanmin(ends[0])), float(np.nanmax(ends[1]))
@@ -339,11 +346,11 @@ def average_bounds(
             return low, high  # instances of a class never predicted have no weight, and may move
         n = int(confusion.sum())
         weights = confusion.sum(axis=1) / n
-        drop, rise = _shared_change(measure, confusion, moves, ends, weights)
+        drop, rise = _shared_change(measure, observed, moves, ends, weights)
         value = float(weights @ np.nan_to_num(observed))
         moved = moves.wrong / n * (high - low)
         return max(low, value - drop - moved), min(high, value + rise + moved)
-    drop, rise = _shared_change(measure, confusion, moves, ends, labelled.astype(np.float64))
+    drop, rise = _shared_change(measure, observed, moves, ends, labelled.astype(np.float64))
     defined = ~np.isnan(observed) & labelled
     # Classes that may stop being defined: those that may lose their last instance.
     open_ended = (measure == "recall") | ((measure == "f1") & (confusion.sum(axis=0) == 0))
@@ -358,30 +365,28 @@ def average_bounds(
 
 
 def _shared_change(
-    measure: str, confusion: Counts, moves: Moves, ends: tuple[Floats, Floats], weights: Floats
+    measure: str, observed: Floats, moves: Moves, ends: tuple[Floats, Floats], weights: Floats
 ) -> tuple[float, float]:
     """Largest fall and rise of the weighted sum of the measure, for a budget shared by all classes."""
-    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
-    observed = class_measure(measure, right, predicted, labelled)
     used = np.isfinite(observed)
     changes = []
-    for (sign, hits, misses, total), end in zip(moves.sides, ends, strict=True):
+    for side, end in zip(moves.sides, ends, strict=True):
+        sign, hits, misses, total = side
         if measure == "precision":
-            slopes = 1 / np.maximum(predicted, 1)
-            most = hits / np.maximum(predicted, 1)
+            slopes = 1 / np.maximum(moves.predicted, 1)
+            most = hits / np.maximum(moves.predicted, 1)
         else:
             most, total = np.abs(end - observed), total + moves.wrong
             # The largest change of each class per wrong label that touches it, over any number of them.
             reach = np.minimum(hits + misses, moves.wrong)
-            largest, slopes, before = int(reach.max(initial=0)), np.zeros(len(right)), 0
+            largest, slopes, before = int(reach.max(initial=0)), np.zeros(len(reach)), 0
             powers = GROWTH ** np.arange(np.ceil(np.log(max(largest, 1)) / np.log(GROWTH)) + 2)
             for step in np.unique(np.ceil(powers).astype(np.int64)):
                 if before >= largest:
                     break
                 for first in (0, 1):
                     # Upper end of the numbers of changes between two steps, over the lower end: never too flat.
-                    hit, miss = corner(hits, misses, np.minimum(step, reach), first)
-                    value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
+                    value = moves.value(measure, side, np.minimum(step, reach), first)
                     rate = sign * (value - observed) / (before + 1)
                     slopes = np.where(before < reach, np.fmax(slopes, rate), slopes)
                 before = int(step)
@@ -455,11 +460,10 @@ def worst_case_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.802, 0.994)
     """
-    moves = Moves(budget, confusion if unsure is None else unsure)
-    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    moves = Moves(confusion, budget, unsure)
+    right, predicted, labelled = moves.right, moves.predicted, moves.labelled
     if measure == "accuracy":
-        hits, n = right.sum(), confusion.sum()
-        low, high = (_end(hits + sign * total, n, sign, level) for sign, _, _, total in moves.sides)
+        low, high = (_end(right.sum() + sign * total, confusion.sum(), sign, level) for sign, *_, total in moves.sides)
         return low, high
     ends, known = [], trials_of(measure, right, predicted, labelled) > 0
     for sign, hits, misses, _ in moves.sides:

@@ -1,7 +1,6 @@
 """The door for answers of several annotators, from long and from wide tables."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
 from demele.core.table_columns import COLUMN_NAMES, as_column, items_of, split_columns
 from demele.core.uncertainty import Note
-from demele.noise.transition import set_fields
+from demele.noise.transition import changed, set_fields
 
 
 def _kind(names: tuple[int | str, ...]) -> Any:
@@ -266,9 +265,7 @@ class Annotations:
 
     def rows(self, rows: Rows) -> "Annotations":
         """Return some of the answers, with the same items, annotators and classes."""
-        part = copy(self)
-        set_fields(part, item=self.item[rows], annotator=self.annotator[rows], answer=self.answer[rows])
-        return part
+        return changed(self, item=self.item[rows], annotator=self.annotator[rows], answer=self.answer[rows])
 
     def votes(self, weights: Floats | None = None) -> Array:
         """Count the answers of each class about each item, or add weights of annotators, shape (n_items, K)."""
