@@ -102,7 +102,7 @@ def held(accumulator: demele.Accumulator) -> dict[str, Any]:
     state["sums"] = {}
     for key, own in accumulator._held.states.items():
         within = state if key[0] == "table" else state["sums"]
-        within[repr(key)] = {name: one.tolist() for name, one in own.arrays.items()}
+        within[repr(key)] = {name: one.tolist() for name, one in own.settled().arrays.items()}
     if accumulator._held.sample is not None:
         sample = accumulator._held.sample
         state["streams"] = sample.streams
@@ -244,9 +244,9 @@ def test_any_history_of_the_same_rows_is_one_state(history: tuple[list[list[int]
     at_once = demele.Accumulator(INFORMATION, frame=FRAME).update(CODES.iloc[rows], FACTORS.iloc[rows])
     assert merged._held.states.keys() == at_once._held.states.keys()
     for key, mine in merged._held.states.items():
-        expected = at_once._held.states[key].arrays
-        assert mine.arrays.keys() == expected.keys()
-        for name, array in mine.arrays.items():
+        expected, found = at_once._held.states[key].settled().arrays, mine.settled().arrays
+        assert found.keys() == expected.keys()
+        for name, array in found.items():
             assert_exact(array, expected[name])
     sample = merged._held.sample
     kept = sample.rows()
