@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import demele
-from demele.metrics.standalone.interpolatability import lehmer_mean
+from demele.metrics.standalone.geometry import lehmer_mean
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
@@ -90,8 +90,8 @@ def test_what_is_no_traversal_is_refused() -> None:
     codes_cases: Any = [
         (Z, Z[:4], {}, "same traversals and points, got 8 of 16 points and 4 of 16"),
         (Z[..., :2], Z[..., :2], {}, "at least 3 points on each traversal, got 2"),
-        (Z * 0, Z, {}, "the code of attribute 0 does not move on traversal 0"),
-        (Z**2, Z, {}, "steps of one size.* attribute 0 on traversal 0"),
+        (Z * 0, Z, {}, "steps other than 0.* attribute 0 on traversal 0"),
+        (Z**2, Z, {}, "all of one size.* attribute 0 on traversal 0"),
         (Z[:, :1], Z, {}, r"attributes: expected a code for each, got 3 and 1 code along .*; pass `reg_dim=\[...\]"),
         (Z, Z, {"reg_dim": [0, 1]}, "a code for each of the 3 attributes, got 2"),
         (Z, Z, {"reg_dim": [0, 1, 3]}, "indices from 0 to 2, got 3"),

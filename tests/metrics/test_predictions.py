@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.metrics.standalone.downstream import ProbedCodes, Prober, held_out_score
+from demele.metrics.standalone.downstream import ProbedCodes, Prober
 from demele.metrics.standalone.fairness import p_value_of_any, total_variation
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -51,10 +51,12 @@ def test_without_codes_or_with_one_value_the_commonest_is_said() -> None:
 
 
 def test_scores_by_hand() -> None:
-    assert_close(held_out_score(np.array([0, 1, 1, 2]), np.array([0, 1, 2, 2]), categorical=True), 0.75, ROUNDING)
-    numbers = np.array([0.0, 2.0, 4.0])
-    assert_close(held_out_score(numbers, np.array([1.0, 2.0, 3.0]), categorical=False), 1 - 2 / 8, ROUNDING)
-    assert np.isnan(held_out_score(np.ones(3), np.ones(3), categorical=False))
+    factors = pd.DataFrame({"class": list("abbcb"), "number": [0.0, 2.0, 4.0, 3.0, 3.0]})
+    read, test = prober(np.arange(5.0)[:, None], factors, "logistic"), np.arange(4)
+    classes, numbers = read.factors.columns
+    assert_close(read.score(read.probed, classes, np.array([4]), test), 0.5, ROUNDING)
+    assert_close(read.score(read.probed, numbers, np.array([4]), test[:3]), 1 - 11 / 8, ROUNDING)
+    assert np.isnan(read.score(read.probed, numbers, np.array([4]), np.array([3, 3])))
 
 
 # Downstream ---------------------------------------------------------------------------------------------------------

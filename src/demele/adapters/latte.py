@@ -24,7 +24,7 @@ from demele.core.table_columns import items_of
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.entropies import DEAD_CODE
 from demele.metrics.source import IN_ORDER, regularising_codes
-from demele.metrics.standalone.interpolatability import averaged, monotonicity_on, smoothness_on
+from demele.metrics.standalone.geometry import averaged, monotonicity_on, smoothness_on
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.states import MomentState
 

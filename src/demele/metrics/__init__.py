@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from demele.metrics.information.information_shares import med_modularity as med_modularity
     from demele.metrics.information.snc import nk as nk
     from demele.metrics.information.snc import snc as snc
+    from demele.metrics.intervention.effects import domain_shift_robustness as domain_shift_robustness
+    from demele.metrics.intervention.effects import interventional_disentanglement as interventional_disentanglement
+    from demele.metrics.intervention.effects import interventional_robustness as interventional_robustness
+    from demele.metrics.intervention.effects import irs as irs
+    from demele.metrics.intervention.effects import omes as omes
     from demele.metrics.intervention.factor_vae import z_diff as z_diff
     from demele.metrics.intervention.factor_vae import z_max_variance as z_max_variance
     from demele.metrics.intervention.factor_vae import z_min_variance as z_min_variance
-    from demele.metrics.intervention.irs import domain_shift_robustness as domain_shift_robustness
-    from demele.metrics.intervention.irs import interventional_disentanglement as interventional_disentanglement
-    from demele.metrics.intervention.irs import interventional_robustness as interventional_robustness
-    from demele.metrics.intervention.irs import irs as irs
-    from demele.metrics.intervention.omes import omes as omes
     from demele.metrics.metric import Guards as Guards
     from demele.metrics.metric import Metric as Metric
     from demele.metrics.metric import MetricSpec as MetricSpec
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.explicitness import capacity_explicitness as capacity_explicitness
     from demele.metrics.predictor.explicitness import explicitness as explicitness
     from demele.metrics.predictor.tmex import tmex as tmex
-    from demele.metrics.standalone.interpolatability import Interpolatability as Interpolatability
-    from demele.metrics.standalone.interpolatability import interpolatability as interpolatability
-    from demele.metrics.standalone.subspaces import SubspaceScores as SubspaceScores
-    from demele.metrics.standalone.subspaces import subspace_scores as subspace_scores
+    from demele.metrics.standalone.geometry import Interpolatability as Interpolatability
+    from demele.metrics.standalone.geometry import SubspaceScores as SubspaceScores
+    from demele.metrics.standalone.geometry import interpolatability as interpolatability
+    from demele.metrics.standalone.geometry import subspace_scores as subspace_scores
     from demele.metrics.standalone.unsupervised import StochasticScores as StochasticScores
     from demele.metrics.standalone.unsupervised import stochastic_scores as stochastic_scores
 

@@ -84,12 +84,12 @@ _NAMES = (
     ("predictor.explicitness", "explicitness"),
     ("predictor.correlations", "sap"),
     ("intervention.factor_vae", "z_diff z_min_variance z_max_variance"),
-    ("intervention.irs", "irs"),
+    ("intervention.effects", "irs"),
     ("predictor.correlations", "mcc mcc_rank mcc_weak r2_affine"),
     ("information.information_shares", "infom infoc infoe med_modularity med_compactness"),
     ("information.entropies", "minimality sufficiency"),
     ("information.snc", "snc nk"),
-    ("intervention.omes", "omes"),
+    ("intervention.effects", "omes"),
     ("predictor.explicitness", "capacity_explicitness"),
     ("information.gaps", "unique_information"),
     ("predictor.tmex", "tmex"),
@@ -124,7 +124,7 @@ class _Catalogue(Mapping[str, Metric]):
         """Return the metrics of demele, in their order."""
         return {name: self._load(name) for name in FILES}
 
-    def add(self, metric: Metric) -> None:
+    def add(self, metric: Metric) -> Metric:
         """Add a metric whose names are free, or the same metric again."""
         metric.check()
         for name in (metric.name, *metric.aliases):
@@ -132,6 +132,7 @@ class _Catalogue(Mapping[str, Metric]):
             if other is not None and other.call is not metric.call:
                 raise InputError("register_metric", f"{name!r} is a name of {other!r} already; give yours another")
         self._others[metric.name] = metric
+        return metric
 
     def of(self, function: object) -> Metric | None:
         """Return the metric that a function computes, so that it is run with everything that a name brings."""
@@ -140,9 +141,9 @@ class _Catalogue(Mapping[str, Metric]):
         return next((one for one in (*own, *self._others.values()) if one.call is function), None)
 
     def _named(self, name: str) -> Metric | None:
-        for key in (name, name.lower().replace("-", "_")):
-            if key in FILES and name in (key, *self._load(key).aliases):
-                return self._load(key)
+        plain = name.lower().replace("-", "_").replace(" ", "_")
+        if plain in FILES:
+            return self._load(plain)
         for metric in (*self._others.values(), *self.ours().values()):
             if name in (metric.name, *metric.aliases):
                 return metric
@@ -223,9 +224,7 @@ def register_metric(metric: Metric) -> Metric:
     >>> round(demele.evaluate(factors, factors, ["first_pair"])["first_pair"].value, 6)
     1.0
     """
-    metric = as_metric(metric)
-    CATALOGUE.add(metric)
-    return metric
+    return CATALOGUE.add(as_metric(metric))
 
 
 def list_metrics() -> list[str]:

@@ -17,7 +17,7 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_data import CodeGroups, read_code_groups
 from demele.core.inputs import Codes
 from demele.core.uncertainty import Note, Severity
-from demele.estimation.counts import MAX_ENTRIES, BinnedRows, Binning, JointCounts, PackedRows, bin_rows, column_bins
+from demele.estimation.counts import MAX_ENTRIES, BinnedRows, Binning, JointCounts, PackedRows
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable, entropy
 from demele.estimation.linear_recovery import (
@@ -33,7 +33,6 @@ from demele.metrics.data import Data, TableSettings, folds
 from demele.metrics.guards import ASK, listed
 from demele.metrics.metric import Metric
 from demele.metrics.source import (
-    Draw,
     InMemory,
     Subject,
     bootstrap_weights,
@@ -374,7 +373,7 @@ class Grouped(InMemory):
         """Return the groups whose joint cells are too many for the rows; decided once, on all rows."""
 
         def found() -> tuple[int, ...]:
-            rows = _binned(self.data, binning)
+            rows = self.data.binned(binning)
             bins = np.array([np.count_nonzero(np.bincount(column)) for column in rows.codes], dtype=np.float64)
             fewest = min(factor.n_annotated for factor in self.data.factors.columns)
             room = MAX_ENTRIES / (len(self.groups.names) * max(int(rows.factor_bins.sum()), 1))
@@ -385,7 +384,7 @@ class Grouped(InMemory):
         return self._kept(("uncounted", binning), found)
 
     def _binned(self, data: Data, binning: Binning) -> BinnedRows:
-        return joint_rows(_binned(data, binning), self.groups.columns, self.uncounted(binning))
+        return joint_rows(data.binned(binning), self.groups.columns, self.uncounted(binning))
 
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
         """Return the counts of all rows, of joint cells against factors; a group that is not counted has one cell."""
@@ -395,7 +394,7 @@ class Grouped(InMemory):
 
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
         if settings.estimator == "knn":
-            return replace(nearest_neighbours_of_groups(data, settings, pairs=pairs), code_range=self._widest(data))
+            return replace(nearest_neighbours_of_groups(data, settings, pairs=pairs), code_range=data.code_range)
         packed = PackedRows(self._binned(data, settings.binning), factor_pairs=pairs)
         return self._table_of(packed, self._lost(data, settings), settings, data)
 
@@ -403,8 +402,7 @@ class Grouped(InMemory):
         self, packed: PackedRows, losses: Floats, settings: TableSettings, data: Data, weights: Floats | None = None
     ) -> InformationTable:
         """Turn counts into a table, in which bounds stand for what is not counted: entropy minus mean loss."""
-        table = self.information(packed.count(weights), settings.correction)
-        table = replace(table, code_range=self._widest(data))
+        table = self._of_counts(packed.count(weights), settings, data)
         places, rows = list(self.uncounted(settings.binning)), packed.rows
         if not places:
             return table
@@ -422,18 +420,8 @@ class Grouped(InMemory):
             table, information=information, joint_entropy=None, statistic=statistic, freedom=freedom, counts=None
         )
 
-    def _widest(self, data: Data) -> Floats:
-        """Return the range of each group: that of its widest column."""
-        spans = data.codes.high - data.codes.low
-        return np.array([spans[list(columns)].max() for columns in self.groups.columns])
-
-    def tables(
-        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
-    ) -> Iterator[InformationTable]:
-        """Yield tables as of columns; trees are not fitted to resamples: the losses of their rows are weighted."""
-        if draw != "resamples" or not settings.resamples_by_weight:
-            yield from super().tables(settings, draw, n_draws, seed, pairs=pairs)
-            return
+    def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[InformationTable]:
+        """Yield tables of rows drawn as weights: bounds lose what the trees lost on the rows that were drawn."""
         packed = PackedRows(self._binned(self.data, settings.binning), factor_pairs=pairs)
         losses = self._lost(self.data, settings)
         for index in range(n_draws):
@@ -445,7 +433,7 @@ class Grouped(InMemory):
         losses = np.zeros((len(places), data.factors.m, data.n))
 
         def filled() -> Floats:
-            rows, dense = _binned(data, settings.binning), data.codes.dense()
+            rows, dense = data.binned(settings.binning), data.codes.dense()
             with one_thread("sklearn.ensemble"):
                 for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
                     known = np.flatnonzero(labels < n_bins)
@@ -458,8 +446,3 @@ class Grouped(InMemory):
         if not places:
             return losses
         return self._kept(("losses", settings.binning), filled) if data is self.data else filled()
-
-
-def _binned(data: Data, binning: Binning) -> BinnedRows:
-    """Return rows as bin numbers, column by column."""
-    return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, binning))

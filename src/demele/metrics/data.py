@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from demele.core.given_data import CodeGroups
 from demele.core.inputs import Codes, Factor, Factors
 from demele.core.results import Dependency, RowSample
 from demele.core.uncertainty import Note
-from demele.estimation.counts import Binning, bin_factor, factor_bins
+from demele.estimation.counts import BinnedRows, Binning, bin_factor, bin_rows, column_bins, factor_bins
 from demele.estimation.information import Correction
 from demele.estimation.linear_recovery import ValueOrder
 from demele.metrics.metric import Native
@@ -144,6 +145,12 @@ class Data:
             return values
         return np.stack([values[list(columns)].sum(axis=0) for columns in self.groups.columns])
 
+    @property
+    def code_range(self) -> Floats:
+        """The range of each code: of a group, of its widest column."""
+        spans = self.codes.high - self.codes.low
+        return self.by_code(spans, lambda own: spans[own].max())
+
     def by_code(self, of_columns: Floats, of_group: Callable[[list[int]], Any]) -> Floats:
         """Return values of columns, (n_columns, ...), as those of codes; those of several columns are looked up."""
         if self.groups is None:
@@ -180,13 +187,6 @@ class Data:
         std = None if self.codes_std is None else self.codes_std[rows]
         return self._of_rows(codes=self.codes.take(rows), factors=self.factors.take(rows), codes_std=std)
 
-    def copied(self) -> "Data":
-        """Return the same rows in arrays of its own."""
-        codes = replace(self.codes, values=self.codes.values.copy())
-        columns = tuple(replace(factor, values=factor.values.copy()) for factor in self.factors.columns)
-        std = None if self.codes_std is None else self.codes_std.copy()
-        return self._of_rows(codes=codes, factors=replace(self.factors, columns=columns), codes_std=std)
-
     def shuffled(self, seed: int, index: int) -> "Data":
         """Return the same codes with the factors as chance has them: rows permuted, of dependent ones whole blocks."""
         return self._of_rows(factors=self.factors.take(self.chance_order(seed, index)))
@@ -204,17 +204,10 @@ class Data:
     def outlying(self) -> tuple[str, ...]:
         """Names of codes and continuous factors with values over 8 standard deviations from their mean."""
         codes = self.codes
-        found = [
-            name
-            for index, name in enumerate(codes.names)
-            if _reaches_out(codes.values[:, index], float(codes.low[index]), float(codes.high[index]))
-        ]
-        found += [
-            factor.name
-            for factor in self.factors.columns
-            if factor.kind == "continuous" and _reaches_out(factor.values, factor.low, factor.high)
-        ]
-        return tuple(found)
+        columns = [*zip(codes.names, codes.values.T, codes.low.tolist(), codes.high.tolist(), strict=True)]
+        continuous = (factor for factor in self.factors.columns if factor.kind == "continuous")
+        columns += [(factor.name, factor.values, factor.low, factor.high) for factor in continuous]
+        return tuple(name for name, values, low, high in columns if _reaches_out(values, low, high))
 
     def winsorised(self, names: Collection[str]) -> "Data":
         """Return the same rows with the named columns clipped to their central 99%."""
@@ -245,8 +238,7 @@ class Data:
         alive = ~self.codes.constant & (deviation > 0)
         centred /= np.where(alive, deviation, 1.0)
         centred[:, ~alive] = 0.0
-        result: Floats = centred
-        return result
+        return np.asarray(centred)
 
     def deviations(self) -> Floats:
         """Return the standard deviation of each code in its own unit, 0 for a constant one."""
@@ -255,6 +247,10 @@ class Data:
         scale = np.where(scale > 0, scale, 1.0)
         deviation: Floats = scale * (values / scale).std(axis=0)
         return np.where(self.codes.constant, 0.0, deviation)
+
+    def binned(self, bins: Bins) -> BinnedRows:
+        """Return the bin of every code and factor, row by row."""
+        return bin_rows(self.codes, self.factors, *column_bins(self.codes, self.factors, as_binning(bins)))
 
     def factor_labels(self, bins: Bins) -> tuple[Rows, list[int]]:
         """Return the factors as level numbers (n_samples, n_factors), -1 where not annotated, and how many levels."""
@@ -380,11 +376,7 @@ def dependency_pictures(data: Data, options: Mapping[str, Any], native: Native) 
     pictures = []
     for factor, own in enumerate(data.factors.columns):
         edges = factor_bins(own, binning)
-        levels = (
-            own.levels
-            if edges is None
-            else tuple(f"{(a + b) / 2:.3g}" for a, b in zip(edges.edges[:-1], edges.edges[1:], strict=True))
-        )
+        levels = own.levels if edges is None else tuple(f"{(a + b) / 2:.3g}" for a, b in pairwise(edges.edges))
         groups = ValueOrder.of(labels[:, factor], n_bins[factor])
         for code, name in enumerate(data.codes.names):
             if data.codes.constant[code]:

@@ -77,30 +77,28 @@ class TableScores:
         distinct = 1 + (~repeats).sum(axis=0)
         of_columns = self.source.table_of_columns(self.settings) if self.source.in_groups else self.table
         if isinstance(rule, EqualWidth):
-            crowded: list[int] = []  # codes, then factors, whose rows sit in few of the equal-width bins
+            crowded: list[str] = []  # codes, then factors, whose rows sit in few of the equal-width bins
             joint, bins = of_columns.joint_entropy, of_columns.code_bins
             if joint is not None and bins is not None:
                 code_entropy = (joint - of_columns.factor_entropy[None, :] + of_columns.information).max(axis=1)
                 full = np.log(np.maximum(bins, 2))
                 spread = distinct > bins  # a code of few values crowds no bins, it has few
-                crowded += np.flatnonzero((code_entropy < 0.6 * full) & spread).tolist()
+                crowded += [data.codes.names[one] for one in np.flatnonzero((code_entropy < 0.6 * full) & spread)]
                 for index, factor in enumerate(data.factors.columns):
                     if not factor.categorical and of_columns.factor_entropy[index] < 0.6 * full.max():
                         ordered = _sample(factor.values[factor.annotated()])
                         if 1 + (np.diff(ordered) != 0).sum() > bins.max():
-                            crowded.append(data.codes.d + index)
+                            crowded.append(factor.name)
             tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
-            code, names = "crowded-bins", (*data.codes.names, *data.factors.names)
             what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
-            text = f"{what} the rows of {listed([names[one] for one in crowded])} into few of the {rule.bins} "
-            text += "equal-width bins; under equal-frequency bins"
+            few = f"into few of the {rule.bins} equal-width bins; under equal-frequency bins"
+            code, text = "crowded-bins", f"{what} the rows of {listed(crowded)} {few}"
             if not crowded:
-                named = listed([names[one] for one in tied])
+                named = listed([data.codes.names[one] for one in tied])
                 code, text = "tied-codes", f"values of {named} are tied; under bins that respect ties"
             if crowded or len(tied):
                 for name, before, after in self._moved(self.requests, binning=EqualFrequency(rule.bins)):
-                    message = f"{text} it would be {after:.3f} instead of {before:.3f}"
-                    found[name] = (Note(code=code, message=message, severity="fragile"),)
+                    found[name] = moved_notes(code, text, before, after)
             silent = [one for one in self.requests if crowded and one.name not in found]
             outlying = data.outlying() if silent else ()
             if outlying:
@@ -131,14 +129,11 @@ class TableScores:
             return {}
         ranges = {one.name: one.metric.range for one in self.requests}
 
-        def span(name: str, centre: float) -> Iterator[float]:
+        def span(name: str, centre: float) -> list[float]:
             values = resamples[name].value if name in resamples else np.empty(0)
-            return map(float, Draws.quantiles(values, level, ranges[name], centre))
+            return [*map(float, Draws.quantiles(values, level, ranges[name], centre))]
 
-        limits = {}
-        for name, value in self.values.items():
-            low, high = span(name, value)
-            limits[name] = min(FRAGILE, (high - low) / 4)
+        limits = {name: min(FRAGILE, float(np.ptp(span(name, value))) / 4) for name, value in self.values.items()}
         bias, most_bins = 0.0, 1 if self.table.code_bins is None else int(self.table.code_bins.max())
         for factor, height in zip(source.rows().factors.columns, self.table.factor_entropy.tolist(), strict=True):
             cells = (most_bins - 1) * ((len(factor.levels) if factor.categorical else most_bins) - 1)
@@ -182,26 +177,24 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(map(repr, names[:most])) + ", ..." * (len(names) > most)
 
 
+def moved_notes(code: str, reason: str, value: float, other: float, subject: tuple[str, ...] = ()) -> tuple[Note, ...]:
+    """Return a note of what a score would be under another choice, if that moves it much."""
+    if not abs(other - value) > FRAGILE:
+        return ()
+    message = f"{reason} it would be {other:.3f} instead of {value:.3f}"
+    return (Note(code=code, message=message, subject=subject, severity="fragile"),)
+
+
 def moved_by_outliers(value: float, without: float, outlying: tuple[str, ...]) -> tuple[Note, ...]:
     """Return a note where a score moves when outlying columns are clipped to their central 99%."""
-    if not abs(without - value) > FRAGILE:
-        return ()
-    message = (
-        f"outliers of {listed(outlying)} decide it: with these columns clipped to their central 99% it would be "
-        f"{without:.3f} instead of {value:.3f}"
-    )
-    return (Note(code="outliers", message=message, subject=outlying, severity="fragile"),)
+    reason = f"outliers of {listed(outlying)} decide it: with these columns clipped to their central 99%"
+    return moved_notes("outliers", reason, value, without, outlying)
 
 
 def units_notes(value: float, standardised: float) -> tuple[Note, ...]:
     """Return a note where a score of codes in raw units would be another one with all codes in standard deviations."""
-    if not abs(standardised - value) > FRAGILE:
-        return ()
-    message = (
-        f"the units of the codes decide much of it: with codes in standard deviations it would be {standardised:.3f} "
-        f"instead of {value:.3f}"
-    )
-    return (Note(code="raw-units", message=message, severity="fragile"),)
+    reason = "the units of the codes decide much of it: with codes in standard deviations"
+    return moved_notes("raw-units", reason, value, standardised)
 
 
 def few_rows_notes(guards: Guards, factors: Factors, options: Mapping[str, Any]) -> tuple[Note, ...]:

@@ -107,11 +107,9 @@ class Draws:
         """Collect natives of single draws, or of blocks of draws."""
         join: Callable[..., Any] = np.stack if natives[0].value.ndim == 0 else np.concatenate
 
-        def joined(name: str) -> Any:
-            arrays = [getattr(one, name) for one in natives]
-            return None if arrays[0] is None else join(arrays)
-
-        return cls(joined("value"), joined("per_factor"), joined("per_code"), failed)
+        columns = ([getattr(one, name) for one in natives] for name in ("value", "per_factor", "per_code"))
+        found: list[Any] = [None if own[0] is None else join(own) for own in columns]
+        return cls(found[0], found[1], found[2], failed)
 
     def mean(self, first: Native) -> Native:
         """Return the mean over draws, with the matrix, details and notes of the first."""
@@ -449,7 +447,9 @@ class Metric:
     def code(self) -> str:
         """Fingerprint of its functions, and the version of Python that it holds for."""
         functions = [self.formula] if self.fit is None else [self.formula, self.fit]
-        return f"{fingerprint(*map(_bare, functions))}/py{sys.version_info.major}.{sys.version_info.minor}"
+        # an object of the command line stands around its function
+        bare = (one if isinstance(one, FunctionType) else getattr(one, "__wrapped__", one) for one in functions)
+        return f"{fingerprint(*bare)}/py{sys.version_info.major}.{sys.version_info.minor}"
 
     @property
     def bibtex(self) -> str:
@@ -505,12 +505,6 @@ class Metric:
         if self.guards.outliers == "unknown":
             remedy = "pass Guards with outliers, bins and fewest_rows"
             raise InputTypeError(f"{self.name}: guards are not declared; {remedy}")
-
-
-def _bare(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function itself that an object stands around, as for the command line."""
-    inner = function if isinstance(function, FunctionType) else getattr(function, "__wrapped__", function)
-    return inner if callable(inner) else function
 
 
 def takes_rng(function: Callable[..., Any]) -> bool:

@@ -33,6 +33,7 @@ class Protocol:
 DEFAULT_PROTOCOL = "review2022"
 _STUDY_ROWS = {"n_train": 10_000, "n_test": 5_000}
 _UNSCALED = {**_STUDY_ROWS, "report": "unscaled"}
+_VOTES = {"bins": 20, "batch_size": 64, **_UNSCALED}
 _QUANTILE_HISTOGRAM = {"estimator": "histogram", "bins": EqualFrequency(10), "correction": "miller-madow"}
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
@@ -54,12 +55,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 ("locatello2019challenging",),
                 {
                     "information": {"bins": 20},
-                    "dci_boosting": {
-                        **_STUDY_ROWS,
-                        "max_bins": None,
-                        "factor_weights": "importance",
-                        "report": "unscaled",
-                    },
+                    "dci_boosting": {"max_bins": None, "factor_weights": "importance", **_UNSCALED},
                     "sap": {
                         "units": "raw",
                         "penalty": 0.01,
@@ -73,18 +69,8 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                         "class_weight": None,
                         **_UNSCALED,
                     },
-                    "z_diff": {
-                        "bins": 20,
-                        "units": "raw",
-                        "batch_size": 64,
-                        **_UNSCALED,
-                    },
-                    "z_min_variance": {
-                        "bins": 20,
-                        "prune_below": 0.05,
-                        "batch_size": 64,
-                        **_UNSCALED,
-                    },
+                    "z_diff": {"units": "raw", **_VOTES},
+                    "z_min_variance": {"prune_below": 0.05, **_VOTES},
                     "irs": {
                         "bins": 20,
                         "quantile": 0.99,
@@ -112,13 +98,12 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 {
                     "information": {"estimator": "robust"},
                     # these compare informations on different factors, which have no common unit otherwise
-                    "dmig": _QUANTILE_HISTOGRAM,
-                    "dlig": _QUANTILE_HISTOGRAM,
+                    **dict.fromkeys(("dmig", "dlig"), _QUANTILE_HISTOGRAM),
                     "jemmig": {"bins": EqualFrequency(10), "correction": "miller-madow"},
-                    "rmig": {"bins": EqualFrequency(10)},
-                    "explicitness": {"bins": EqualFrequency(10)},
-                    "z_diff": {"bins": EqualFrequency(10)},
-                    "z_min_variance": {"bins": EqualFrequency(10)},
+                    **{
+                        name: {"bins": EqualFrequency(10)}
+                        for name in ("rmig", "explicitness", "z_diff", "z_min_variance")
+                    },
                     "z_max_variance": {"bins": EqualFrequency(3)},
                     "irs": {"bins": EqualFrequency(10), "quantile": 0.95},
                 },

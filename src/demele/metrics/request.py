@@ -78,12 +78,10 @@ class Request:
 
 
 def are_named(metrics: Sequence[Choice] | Choice | None) -> bool:
-    """Return whether a call names its metrics: one that does not apply is then an error."""
-    return metrics is not None and not _is_all(metrics)
-
-
-def _is_all(metrics: object) -> bool:
-    return metrics == "all" if isinstance(metrics, str) else isinstance(metrics, list | tuple) and [*metrics] == ["all"]
+    """Return whether a call names its metrics, not all of them: one that does not apply is then an error."""
+    if isinstance(metrics, list | tuple):
+        return [*metrics] != ["all"]
+    return not (metrics is None or (isinstance(metrics, str) and metrics == "all"))
 
 
 def draws_of(metrics: object, **given: int | None) -> dict[str, int]:
@@ -102,7 +100,7 @@ def chosen_metrics(metrics: Sequence[Choice] | Choice | None, *, reg_dim: object
     """
     if metrics is None:
         return {name: CATALOGUE[name] for name in RECOMMENDED}
-    if _is_all(metrics):
+    if not are_named(metrics):
         every = {name: CATALOGUE[name] for name in names_of_all()}
         return {name: metric for name, metric in every.items() if reg_dim is not None or not metric.needs_order}
     if isinstance(metrics, str | Metric) or callable(metrics):

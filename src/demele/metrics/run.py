@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from traceback import format_exception_only
 from typing import Any, Literal
@@ -73,13 +73,12 @@ _WORDS = {
 class Task:
     """Metrics that share a fit, on one draw: its streams come from what it is, not from when or where it runs.
 
-    It carries formulas, not names of metrics, so that any process can run it. ``formulas`` and ``options`` are those of
-    each metric, by its name; ``serves`` is the option with whose values of all of them the fit is called.
+    It carries formulas, not names of metrics, so that any process can run it. ``calls`` are formula and options of each
+    metric, by its name; ``serves`` is the option with whose values of all of them the fit is called.
     """
 
     stream: str
-    formulas: Mapping[str, Callable[..., Any]]
-    options: Mapping[str, Mapping[str, Any]]
+    calls: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]]
     fit: Callable[..., Any] | None
     serves: str
     of_arrays: bool
@@ -98,107 +97,6 @@ class TaskResult:
     seconds: float
 
 
-def fitted(
-    requests: list[Request],
-    source: Source,
-    run: Run,
-    report: Report | None,
-    *,
-    shuffle: bool,
-    guards: bool,
-) -> dict[str, Outcome | str]:
-    """Run the metrics that need rows, one task for those that share a fit and for each draw: outcomes, or reasons.
-
-    The shuffle is left out if the score takes long, because the shuffle would, too.
-    """
-    data = source.rows()
-    groups: dict[tuple[str, str], list[Request]] = {}
-    for request in requests:
-        of_fit = {name: value for name, value in request.options.items() if name != request.metric.serves}
-        shares = request.metric.shares
-        stream = request.name if shares == request.metric.name else shares
-        groups.setdefault((stream, repr(of_fit)), []).append(request)
-    can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
-    outlying = data.outlying() if guards and can_move else ()
-    movable = {"move it": outlying, "of factors move it": data.factors.names, "leave it": (), "unknown": ()}
-    tasks: list[Task] = []
-    for (stream, _), members in groups.items():
-        metric = members[0].metric
-        quick = not metric.is_plain and metric.slow < 2
-        draws: dict[Variant, int] = {
-            "repeat": run.n_repeats if metric.stochastic else 1,
-            "half": run.n_bootstrap,
-            "permutation": run.n_permutations,
-            "winsorised": int(any(name in movable[metric.guards.outliers] for name in outlying)),
-            "shuffled": int(shuffle and quick and not run.n_permutations),
-        }
-        tasks += [
-            Task(
-                stream=stream,
-                formulas={item.name: item.metric.formula for item in members},
-                options={item.name: item.options for item in members},
-                fit=metric.fit,
-                serves=metric.serves,
-                of_arrays=members[0].state == "arrays",
-                loads=metric.loads,
-                seed=run.seed,
-                variant=variant,
-                index=index,
-            )
-            for variant, count in draws.items()
-            for index in range(count)
-        ]
-    n_jobs = 1 if len(tasks) <= 1 else run.n_jobs
-    finished: dict[str, dict[Variant, list[TaskResult]]] = {request.name: {} for request in requests}
-    results = ordered(run_task, ((task, data) for task in tasks), n_jobs=n_jobs)
-    for done, task in enumerate(tasks):
-        if report is not None:
-            report(done, len(tasks), task.stream)
-        result = next(results)
-        for name in task.formulas:
-            finished[name].setdefault(task.variant, []).append(result)
-    if report is not None:
-        report(len(tasks), len(tasks), "")
-    found: dict[str, Outcome | str] = {}
-    for request in requests:
-        own = finished[request.name]
-        collected: dict[str, Draws] = {}
-        errors = {variant: one.error for variant, ran in own.items() for one in ran if one.error is not None}
-        if "repeat" in errors:
-            found[request.name] = str(errors["repeat"])
-            continue
-        for variant, ran in own.items():
-            natives = [one.natives[request.name] for one in ran if one.error is None]
-            if natives and len(natives) >= 0.9 * len(ran):
-                failed = tuple(index for index, one in enumerate(ran) if one.error is not None)
-                collected[variant] = Draws.of(natives, failed)
-        first, repeats = own["repeat"][0].natives[request.name], collected["repeat"]
-        native = first if repeats.n == 1 else repeats.mean(first)
-        notes = request.notes
-        for variant, error in errors.items():
-            problem = f"some of the {_WORDS[variant]} could not be computed{NO_LEVEL * (variant not in collected)}"
-            notes += (Note(code=f"failed-{variant}", message=f"{problem}: {error}", severity="warning"),)
-        if guards:
-            notes += few_rows_notes(request.metric.guards, data.factors, request.options)
-            if "winsorised" in collected:
-                clipped = float(collected["winsorised"].value[0])
-                notes += moved_by_outliers(float(native.value), clipped, outlying)
-            notes += first.chance_notes
-            shuffled = collected.get("permutation", collected.get("shuffled"))
-            if shuffled is not None:
-                notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
-        found[request.name] = Outcome(
-            native=native,
-            repeats=repeats if repeats.n > 1 else None,
-            resamples=collected.get("half"),
-            halves=collected.get("half"),
-            permutations=collected.get("permutation"),
-            seconds=sum(one.seconds for one in own["repeat"]),
-            notes=notes,
-        )
-    return found
-
-
 def run_task(task: Task, data: Data) -> TaskResult:
     """Run one piece of work on its draw of the data; the result holds an error of ours, if there is one."""
 
@@ -214,12 +112,10 @@ def run_task(task: Task, data: Data) -> TaskResult:
             drawn = _drawn(task, data)
             state: Any = drawn
             if task.fit is not None:
-                options = dict(next(iter(task.options.values())))
-                if task.serves:
-                    options[task.serves] = tuple(sorted({own[task.serves] for own in task.options.values()}))
-                state = applied(task.fit, drawn, options, streams)
-            for name, formula in task.formulas.items():
-                own = task.options[name]
+                every = [options for _, options in task.calls.values()]
+                served = {task.serves: tuple(sorted({own[task.serves] for own in every}))} if task.serves else {}
+                state = applied(task.fit, drawn, {**every[0], **served}, streams)
+            for name, (formula, own) in task.calls.items():
                 if task.of_arrays:
                     natives[name] = _called(formula, name, *drawn.arrays(), own, streams)
                 else:
@@ -261,8 +157,7 @@ def _called(
     random = {RANDOM: streams()} if takes_rng(function) else {}
     try:
         found = function(codes, factors, **options, **random)
-        native = found if isinstance(found, Native) else None
-        value = found if native is None else native.value
+        value = found.value if isinstance(found, Native) else found
         # float() would read a text, and drop the imaginary part of a complex number of NumPy
         real = not isinstance(value, str | bytes | complex | np.complexfloating)
         number = float(value) if real else np.nan
@@ -274,7 +169,7 @@ def _called(
         raise NotEnoughData(f"{name} returned {quoted(found)}, which is no real number")
     if np.isnan(number):
         raise NotEnoughData(f"{name} returned NaN")
-    return Native(value=np.asarray(number)) if native is None else native
+    return found if isinstance(found, Native) else Native(value=np.asarray(number))
 
 
 # One source, all metrics ----------------------------------------------------------------------------------------------
@@ -384,6 +279,95 @@ class Found:
                 notes=told,
             )
 
+    def read_rows(self, requests: list[Request], *, shuffle: bool) -> None:
+        """Run the metrics that need rows, one task for those that share a fit and for each draw.
+
+        The shuffle is left out if the score takes long, because the shuffle would, too.
+        """
+        data, run, report = self.source.rows(), self.run, self.report
+        groups: dict[tuple[str, str], list[Request]] = {}
+        for request in requests:
+            of_fit = {name: value for name, value in request.options.items() if name != request.metric.serves}
+            shares = request.metric.shares
+            stream = request.name if shares == request.metric.name else shares
+            groups.setdefault((stream, repr(of_fit)), []).append(request)
+        can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
+        outlying = data.outlying() if self.guards and can_move else ()
+        movable = {"move it": outlying, "of factors move it": data.factors.names, "leave it": (), "unknown": ()}
+        tasks: list[Task] = []
+        for (stream, _), members in groups.items():
+            metric = members[0].metric
+            quick = not metric.is_plain and metric.slow < 2
+            draws: dict[Variant, int] = {
+                "repeat": run.n_repeats if metric.stochastic else 1,
+                "half": run.n_bootstrap,
+                "permutation": run.n_permutations,
+                "winsorised": int(any(name in movable[metric.guards.outliers] for name in outlying)),
+                "shuffled": int(shuffle and quick and not run.n_permutations),
+            }
+            tasks += [
+                Task(
+                    stream=stream,
+                    calls={item.name: (item.metric.formula, item.options) for item in members},
+                    fit=metric.fit,
+                    serves=metric.serves,
+                    of_arrays=members[0].state == "arrays",
+                    loads=metric.loads,
+                    seed=run.seed,
+                    variant=variant,
+                    index=index,
+                )
+                for variant, count in draws.items()
+                for index in range(count)
+            ]
+        n_jobs = 1 if len(tasks) <= 1 else run.n_jobs
+        finished: dict[str, dict[Variant, list[TaskResult]]] = {request.name: {} for request in requests}
+        results = ordered(run_task, ((task, data) for task in tasks), n_jobs=n_jobs)
+        for done, task in enumerate(tasks):
+            if report is not None:
+                report(done, len(tasks), task.stream)
+            result = next(results)
+            for name in task.calls:
+                finished[name].setdefault(task.variant, []).append(result)
+        if report is not None:
+            report(len(tasks), len(tasks), "")
+        for request in requests:
+            own = finished[request.name]
+            collected: dict[str, Draws] = {}
+            errors = {variant: one.error for variant, ran in own.items() for one in ran if one.error is not None}
+            if "repeat" in errors:
+                self.failed[request.name] = str(errors["repeat"])
+                continue
+            for variant, ran in own.items():
+                natives = [one.natives[request.name] for one in ran if one.error is None]
+                if natives and len(natives) >= 0.9 * len(ran):
+                    failed = tuple(index for index, one in enumerate(ran) if one.error is not None)
+                    collected[variant] = Draws.of(natives, failed)
+            first, repeats = own["repeat"][0].natives[request.name], collected["repeat"]
+            native = first if repeats.n == 1 else repeats.mean(first)
+            notes = request.notes
+            for variant, error in errors.items():
+                problem = f"some of the {_WORDS[variant]} could not be computed{NO_LEVEL * (variant not in collected)}"
+                notes += (Note(code=f"failed-{variant}", message=f"{problem}: {error}", severity="warning"),)
+            if self.guards:
+                notes += few_rows_notes(request.metric.guards, data.factors, request.options)
+                if "winsorised" in collected:
+                    clipped = float(collected["winsorised"].value[0])
+                    notes += moved_by_outliers(float(native.value), clipped, outlying)
+                notes += first.chance_notes
+                shuffled = collected.get("permutation", collected.get("shuffled"))
+                if shuffled is not None:
+                    notes += at_chance_notes(float(native.value), shuffled.value, data.n, data.codes.d)
+            self.outcomes[request.name] = Outcome(
+                native=native,
+                repeats=repeats if repeats.n > 1 else None,
+                resamples=collected.get("half"),
+                halves=collected.get("half"),
+                permutations=collected.get("permutation"),
+                seconds=sum(one.seconds for one in own["repeat"]),
+                notes=notes,
+            )
+
     def read_sums(self, request: Request) -> None:
         """Read a metric off the sums of all rows."""
         sums = self.source.sums(request.state, request.options)
@@ -425,11 +409,7 @@ def computed(
         found.read_table(settings, group, shuffle=shuffle)
     of_rows = [item for item in found.requests if item.state in ("rows", "arrays")]
     if of_rows:
-        for name, outcome in fitted(of_rows, source, run, report, shuffle=shuffle, guards=guards).items():
-            if isinstance(outcome, str):
-                found.failed[name] = outcome
-            else:
-                found.outcomes[name] = outcome
+        found.read_rows(of_rows, shuffle=shuffle)
     for request in found.requests:
         if request.state in SUMMED:
             found.read_sums(request)
@@ -673,17 +653,9 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
 @lru_cache(maxsize=1024)
 def facts_of(metric: Metric) -> MetricFacts:
     """Return what scores carry of their metric."""
-    return MetricFacts(
-        title=metric.title,
-        family=metric.family,
-        properties=metric.properties,
-        definition=metric.definition,
-        source=metric.source,
-        references=keys_of(metric.references),
-        range=metric.range,
-        best=metric.best,
-        defaults={name: repr(option.default) for name, option in metric.option_table.items()},
-    )
+    same = {one.name: getattr(metric, one.name) for one in fields(MetricFacts) if one.name != "defaults"}
+    defaults = {name: repr(option.default) for name, option in metric.option_table.items()}
+    return MetricFacts(**same | {"references": keys_of(metric.references), "defaults": defaults})
 
 
 @lru_cache(maxsize=1024)
@@ -711,9 +683,8 @@ def _signature(found: Found, request: Request, subject: Subject, protocol: str) 
     if run.n_permutations:
         arguments["n_permutations"] = run.n_permutations
     arguments |= {**subject.factors.reading, **subject.arguments}
-    made = Signature.of(
-        request.name, arguments, rows=subject.codes.n, codes=subject.codes.d, factors=subject.m, protocol=protocol
-    )
+    shape = {"rows": subject.n, "codes": subject.codes.d, "factors": subject.factors.m}
+    made = Signature.of(request.name, arguments, **shape, protocol=protocol)
     return replace(made, context={**made.context, **metric.provenance, **found.source.context})
 
 

@@ -90,11 +90,6 @@ class Subject:
         return self.codes.n
 
     @property
-    def m(self) -> int:
-        """Number of factors, constant ones included."""
-        return self.factors.m
-
-    @property
     def varying(self) -> Factors:
         """The factors that vary."""
         columns = tuple(self.factors.columns[index] for index in self.active)
@@ -108,9 +103,9 @@ class Subject:
 
     def spread_factors(self, values: Floats | None) -> Floats | None:
         """Put values of the active factors into the order of all factors, NaN elsewhere (last axis)."""
-        if values is None or len(self.active) == self.m:
+        if values is None or len(self.active) == self.factors.m:
             return values
-        full = np.full((*values.shape[:-1], self.m), np.nan)
+        full = np.full((*values.shape[:-1], self.factors.m), np.nan)
         full[..., list(self.active)] = values
         return full
 
@@ -344,10 +339,9 @@ class InMemory(Source):
         return self._counts(settings.binning)
 
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
-        span = data.codes.high - data.codes.low
         if settings.estimator != "histogram":
             estimate = nearest_neighbours if settings.estimator == "knn" else robust
-            return replace(estimate(data, settings, pairs=pairs), code_range=span)
+            return replace(estimate(data, settings, pairs=pairs), code_range=data.code_range)
         if data is self.data and not settings.soft:
             counts = self._counts(settings.binning, pairs=pairs)
         else:
@@ -356,7 +350,7 @@ class InMemory(Source):
                 counts = soft_joint_counts(data.codes, data.codes_std, data.factors, *bins)
             else:
                 counts = joint_counts(data.codes, data.factors, *bins, factor_pairs=pairs)
-        return replace(self.information(counts, settings.correction), code_range=span)
+        return self._of_counts(counts, settings, data)
 
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
@@ -366,34 +360,35 @@ class InMemory(Source):
         ``"halves"`` are half-samples in any case, with bins of their own. ``"clipped"`` is one table, with outlying
         columns clipped to their central 99%.
         """
-        data, packed = self.data, settings.resamples_by_weight and not self.in_groups
-        counts: Iterable[JointCounts] = ()
+        data, by_weight = self.data, settings.resamples_by_weight
         drawn: Iterable[Data] = ()
         if draw == "clipped":
             drawn = (data.winsorised(data.outlying()),)
-        elif draw == "permutations" and packed:
+        elif draw == "permutations" and by_weight and not self.in_groups:
             rows = self._packed(settings.binning, pairs=pairs)
-            counts = (rows.permuted(data.chance_order(seed, index)).count() for index in range(n_draws))
+            for index in range(n_draws):
+                yield self._of_counts(rows.permuted(data.chance_order(seed, index)).count(), settings, data)
         elif draw == "permutations":
             drawn = (data.shuffled(seed, index) for index in range(n_draws))
-        elif draw == "resamples" and packed:
-            counts = self._weighted(settings, n_draws, seed, pairs)
+        elif draw == "resamples" and by_weight:
+            yield from self._weighted(settings, n_draws, seed, pairs)
         else:
             drawn = (data.take(half_of_rows(data.n, seed, index)) for index in range(n_draws))
-        for one in counts:
-            yield replace(self.information(one, settings.correction), code_range=data.codes.high - data.codes.low)
         for part in drawn:
             yield self._table(part, settings, pairs)
 
-    def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[JointCounts]:
-        """Yield blocks of counts of rows drawn as weights over bins that are cut once."""
+    def _of_counts(self, counts: JointCounts, settings: TableSettings, data: Data) -> InformationTable:
+        return replace(self.information(counts, settings.correction), code_range=data.code_range)
+
+    def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[InformationTable]:
+        """Yield tables, or blocks of them, of rows drawn as weights over bins that are cut once."""
         packed = self._packed(settings.binning, pairs=pairs)
         block: list[JointCounts] = []
         for index in range(n_draws):
             block.append(packed.count(bootstrap_weights(self.data.n, seed, index)))
             entries = (len(block) + 1) * sum(table.size for table in block[0].tables)
             if entries > BLOCK_ENTRIES or index == n_draws - 1:
-                yield JointCounts.stacked(block)
+                yield self._of_counts(JointCounts.stacked(block), settings, self.data)
                 block = []
 
     def rows(self) -> Data:
@@ -548,7 +543,8 @@ def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTa
         for k in range(i + 1, len(columns)):
             both = a.annotated() & columns[k].annotated()
             known = ((one.categorical, one.values[both]) for one in (a, columns[k]))
-            table = crossed(*(own if classes else _cut(own, EqualFrequency(10)) for classes, own in known))
+            first, second = (own if classes else _cut(own, EqualFrequency(10)) for classes, own in known)
+            table = crossed(first, second)
             shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
             heights = [max(float(entropy(table.sum(axis=axis))), 1e-12) for axis in (1, 0)]
             between[i, k], between[k, i] = (min(shared / height, 1.0) for height in heights)
@@ -568,12 +564,11 @@ def _cut(values: Floats, binning: Binning) -> Rows:
     return cut(values, binning.column_bins(values, float(values.min()), float(values.max())))
 
 
-def crossed(first: Array, second: Array) -> Floats:
+def crossed(first: Array, second: Array, shape: tuple[int, int] | None = None) -> Floats:
     """Return the counts of the pairs of two columns of indices."""
     first, second = (column.astype(np.intp, copy=False) for column in (first, second))
-    width = int(second.max()) + 1
-    counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)
-    return counts.reshape(-1, width).astype(np.float64)
+    height, width = shape or (int(first.max()) + 1, int(second.max()) + 1)
+    return np.bincount(first * width + second, minlength=height * width).reshape(height, width).astype(np.float64)
 
 
 # The option ``reg_dim`` -----------------------------------------------------------------------------------------------

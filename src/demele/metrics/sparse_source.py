@@ -198,7 +198,7 @@ def count_block(
             own = slice(int(codes.starts[code]), int(codes.starts[code + 1]))
             place = slice(own.start - begin, own.stop - begin)
             cells[place] = cut(codes.values[own], own_bins) + (code - block.first) * width
-    alone = _with_zero(np.bincount(cells, minlength=size * width).reshape(size, width), np.array(float(codes.n)))
+    alone = _with_zero(np.bincount(cells, minlength=size * width).reshape(size, width), float(codes.n))
     tables = []
     for factor in levels:
         counts = np.bincount(cells * factor.width + factor.labels[rows], minlength=size * width * factor.width)
@@ -208,12 +208,9 @@ def count_block(
     return JointCounts(tuple(tables), {}, n_bins), alone
 
 
-def _with_zero(counts: Rows, totals: Floats) -> Floats:
-    """Put the bin of zero in front of those of the non-zeros (axis 1): it holds the rest of each total."""
-    whole = np.empty((counts.shape[0], counts.shape[1] + 1, *counts.shape[2:]))
-    whole[:, 1:] = counts
-    whole[:, 0] = totals - counts.sum(axis=1)
-    return whole
+def _with_zero(counts: Rows, totals: Floats | float) -> Floats:
+    """Put the counts of the bin of zero, what is left of the totals, before those of the others."""
+    return np.concatenate([(totals - counts.sum(axis=1))[:, None], counts], axis=1)
 
 
 def squared_correlation_block(codes: SparseCodes, factors: Sequence[Factor], block: Block) -> Floats:
@@ -419,17 +416,11 @@ class SparseRows(Source):
             rows = np.sort(rng_for(seed, "sparse-rows").choice(codes.n, n_rows, replace=False))
         sampled = factors if len(rows) == codes.n else factors.take(rows)
         alive = tuple(index for index in active if not sampled.columns[index].constant)
-        lost = tuple(
-            Note(
-                code="constant-factor",
-                message=f"factor {factors.names[index]!r} is constant in the {len(rows):,} rows that predictors are "
-                "fitted on, and was left out there; raise n_rows",
-                subject=(factors.names[index],),
-                severity="warning",
-            )
-            for index in active
-            if index not in alive
-        )
+        lost = []
+        for name in (factors.names[index] for index in active if index not in alive):
+            problem = f"factor {name!r} is constant in the {len(rows):,} rows that predictors are fitted on"
+            message = f"{problem}, and was left out there; raise n_rows"
+            lost.append(Note(code="constant-factor", message=message, subject=(name,), severity="warning"))
         which, rest = "", ""
         if len(chosen) < codes.d:
             which = " (those that inform most on each factor in turn)"

@@ -24,7 +24,7 @@ from demele.core.verdict import (
     code_words,
     factor_words,
 )
-from demele.estimation.counts import BinnedRows, EqualFrequency, PackedRows, bin_rows, column_bins
+from demele.estimation.counts import BinnedRows, EqualFrequency, PackedRows
 from demele.estimation.information import entropy, mutual_information, ratio
 from demele.estimation.linear_recovery import mid_ranks
 from demele.metrics.data import Data
@@ -353,15 +353,8 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
 
 def rows_drawn(data: Data, size: int, seed: int) -> Data:
     """Return a copy of so many rows, drawn at random; of all where there are no more."""
-    if size >= data.n:
-        return data.copied()
-    return data.take(np.sort(rng_for(seed, "rows of a verdict").choice(data.n, size, replace=False)))
-
-
-def binned(data: Data, bins: int) -> BinnedRows:
-    """Return the rows in bins of equal frequency, which no unit, tail or monotone change of a code moves."""
-    rule = EqualFrequency(bins)
-    return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, rule))
+    rows = rng_for(seed, "rows of a verdict").choice(data.n, min(size, data.n), replace=False)
+    return data.take(np.sort(rows))
 
 
 def bins_for(n: int) -> int:
@@ -371,7 +364,7 @@ def bins_for(n: int) -> int:
 
 def shares_of(data: Data, *, seed: int = 0) -> Held:
     """Return the share of each factor that each code carries, compared with chance: the basis of a verdict."""
-    return held(binned(data, bins_for(data.n)), seed=seed)
+    return held(data.binned(EqualFrequency(bins_for(data.n))), seed=seed)
 
 
 class _Judge:
@@ -380,8 +373,8 @@ class _Judge:
     def __init__(self, data: Data, seed: int) -> None:
         self.data, self.seed, self.bins = data, seed, bins_for(data.n)
         self.margin = NEAR * (2 if data.n < 2 * FEWEST_ROWS else 1)
-        self.fine = binned(data, self.bins)
-        self.coarse = binned(data, int(np.clip(np.cbrt(data.n / ROWS_PER_TRIPLE), *COARSE)))
+        self.fine = data.binned(EqualFrequency(self.bins))
+        self.coarse = data.binned(EqualFrequency(int(np.clip(np.cbrt(data.n / ROWS_PER_TRIPLE), *COARSE))))
         self.held = held(self.fine, seed=seed)
         #: By code and factor: the factor of which it is an echo.
         self.through = _echoes(self.held, self.fine, self.coarse, seed)
@@ -589,8 +582,7 @@ def _features(factor: Factor, rows: Flags) -> Floats:
     if factor.cyclic:
         return np.asarray(values, dtype=np.float64)
     if factor.categorical:
-        indicators: Floats = (values[:, None] == np.arange(max(len(factor.levels) - 1, 1))).astype(np.float64)
-        return indicators
+        return np.asarray(values[:, None] == np.arange(max(len(factor.levels) - 1, 1)), dtype=np.float64)
     ranks = _ranks(np.asarray(values, dtype=np.float64))
     return np.column_stack([ranks**power for power in range(1, 6)])
 

@@ -317,9 +317,9 @@ def replay(signature: str | Signature, codes: object, factors: object) -> Score:
     else:
         _same_shape(parsed, given.values, known.values)
     if parsed.metric in ("interventional_robustness", "interventional_disentanglement"):
-        from demele.metrics.intervention import irs
+        from demele.metrics.intervention import effects
 
-        again: Score = getattr(irs, parsed.metric)(codes, replace(known, **reading), **arguments, **run)
+        again: Score = getattr(effects, parsed.metric)(codes, replace(known, **reading), **arguments, **run)
         return again
     spec = CATALOGUE[resolve(parsed.metric, made_by=parsed.context)]
     _same_code(parsed, spec)

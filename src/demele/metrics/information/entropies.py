@@ -37,7 +37,7 @@ DEAD_CODE = 1e-12
     references=("ridgeway2018learning",),
     definition="1 - sum of squared informations on other factors / [(M - 1) x squared largest one]",
     needs_factors=2,
-    aliases=("Modularity", "modularity_score"),
+    aliases=("modularity_score",),
     undefined="they inform on no factor beyond chance",
     aligns_with=("gate", True),
 )
@@ -136,7 +136,6 @@ def modularity_from_information(information: ArrayLike) -> float:
     source="Sepliarskaia et al. 2019 (3CharM)",
     references=("sepliarskaia2019evaluating",),
     definition="largest gap of a code for its best factor, summed over factors, over the sum of their entropies",
-    aliases=("DCIMIG",),
     corrected_by=("transition", "bounds"),
 )
 def dcimig(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
@@ -190,7 +189,6 @@ def dcimig(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
     source="Do & Tran 2020, section 4; recalibrated as in Carbonneau et al. 2022",
     references=("do2020theory", "carbonneau2022measuring"),
     definition="1 - [H(v_i, z_*) - I(v_i; z_*) + I(v_i; z_o)] / [H(v_i) + log B_z]",
-    aliases=("JEMMIG",),
     corrected_by=("transition",),
 )
 def jemmig(table: InformationTable, **options: Unpack[CountOptions]) -> Native:

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Count
-from demele.core.results import Note, Score
 from demele.core.table_columns import real_numbers
+from demele.core.uncertainty import Note
 from demele.estimation.cells import Partition
-from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins
+from demele.estimation.counts import BinnedRows, PackedRows
 from demele.estimation.information import (
     TIE,
     Correction,
@@ -27,13 +27,12 @@ from demele.estimation.information import (
 )
 from demele.metrics.code_groups import joint_rows
 from demele.metrics.data import Data
-from demele.metrics.guards import FRAGILE
+from demele.metrics.guards import moved_notes
 from demele.metrics.importances import checked_table
 from demele.metrics.information import InformationMetric
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, Streams
-from demele.metrics.options import Bins, RunOptions, TableOptions, as_binning
-from demele.metrics.run import scored
-from demele.metrics.source import RegDim
+from demele.metrics.options import BinOptions, Bins, RunOptions, TableOptions
+from demele.metrics.source import RegDim, crossed
 
 
 @InformationMetric(
@@ -42,7 +41,7 @@ from demele.metrics.source import RegDim
     source="Chen et al. 2018, eq. 6",
     references=("chen2018isolating",),
     definition="[I(v_i; z_*) - I(v_i; z_o)] / H(v_i): the gap between the two codes that inform most on a factor",
-    aliases=("MIG", "discrete_mig", "MutualInformationGap"),
+    aliases=("discrete_mig", "MutualInformationGap"),
     corrected_by=("transition", "bounds"),
 )
 def mig(table: InformationTable, *, reg_dim: RegDim = None, **options: Unpack[TableOptions]) -> Native:
@@ -145,7 +144,6 @@ def mig_from_information(information: ArrayLike, entropy: ArrayLike) -> float:
     source="Li et al. 2020, eq. 3",
     references=("li2020progressive",),
     definition="gap between the two factors on which a code informs most, each relative to its entropy",
-    aliases=("MIG-sup", "MIG_sup"),
     corrected_by=("transition", "bounds"),
 )
 def mig_sup(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
@@ -199,7 +197,7 @@ def mig_sup(table: InformationTable, **options: Unpack[TableOptions]) -> Native:
     source="Watcharasupat & Lerch 2021, eq. 2",
     references=("watcharasupat2021evaluation",),
     definition="[I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l), v_l being the factor of the best other code",
-    aliases=("DMIG", "DependencyAwareMutualInformationGap"),
+    aliases=("DependencyAwareMutualInformationGap",),
     pairs=True,
     undefined="another factor determines them, so that no entropy is left to divide by",
 )
@@ -269,7 +267,7 @@ def dmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
     references=("watcharasupat2021evaluation",),
     definition="[I(v_i; z_j) - max over codes that regularise no factor of I(v_i; z_k)] / H(v_i)",
     needs_codes=2,
-    aliases=("XMIG", "DependencyBlindMutualInformationGap"),
+    aliases=("DependencyBlindMutualInformationGap",),
 )
 def xmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Unpack[TableOptions]) -> Native:
     r"""Dependency-blind mutual information gap: against the codes that regularise no factor: compactness.
@@ -326,7 +324,7 @@ def xmig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
     references=("watcharasupat2021controllable",),
     definition="[I(v_i; z) - I(v_k; z)] / H(v_i | v_k) for the factor's code z, v_k being the best other factor",
     needs_factors=2,
-    aliases=("DLIG", "DependencyAwareLatentInformationGap"),
+    aliases=("DependencyAwareLatentInformationGap",),
     pairs=True,
     one_by_one=True,
     undefined="another factor determines them, so that no entropy is left to divide by",
@@ -385,7 +383,15 @@ def dlig(table: InformationTable, *, reg_dim: RegDim = "in order", **options: Un
 # Robust MIG: each sample spread over the bins by its q(z|x) (Do and Tran 2020) ----------------------------------------
 
 
-def rmig(codes: object, factors: object, *, bins: Bins = 10, **run: Unpack[RunOptions]) -> Score:
+@InformationMetric(
+    title="RMIG",
+    properties=("compactness",),
+    source="Do & Tran 2020, section 4",
+    references=("do2020theory",),
+    definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",
+    soft=True,
+)
+def rmig(table: InformationTable, **options: Unpack[BinOptions]) -> Native:
     """Robust mutual information gap of stochastic codes: compactness.
 
     As :func:`mig`, but each sample spreads its weight over the bins of a code by the Gaussian mass of each bin. With
@@ -423,24 +429,7 @@ def rmig(codes: object, factors: object, *, bins: Bins = 10, **run: Unpack[RunOp
     >>> sharp.value == demele.metrics.mig(codes, codes).value, blurred.value < sharp.value
     (True, True)
     """
-    return scored(METRICS, codes, factors, {"bins": bins, **run})[0]
-
-
-METRICS = (
-    InformationMetric(
-        "rmig",
-        rmig,
-        title="RMIG",
-        properties=("compactness",),
-        source="Do & Tran 2020, section 4",
-        references=("do2020theory",),
-        definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",
-        aliases=("RMIG",),
-        formula=mig.formula,
-        states=("table",),
-        soft=True,
-    ),
-)
+    return mig.formula(table)
 
 
 # Unique information ---------------------------------------------------------------------------------------------------
@@ -458,10 +447,8 @@ def of_cells(rows: BinnedRows, table: InformationTable, rest: list[Partition], c
 
     def told(cells: Partition, factor: int) -> float:
         known = rows.factors[factor] < rows.factor_bins[factor]
-        levels = rows.factors[factor][known]
-        k = int(levels.max()) + 1
-        table = np.bincount(cells.group[known] * k + levels, minlength=cells.n * k).reshape(cells.n, k)
-        found = table[table.any(axis=1)][:, table.any(axis=0)].astype(np.float64)
+        table = crossed(cells.group[known], rows.factors[factor][known])
+        found = table[table.any(axis=1)][:, table.any(axis=0)]
         return max(float(mutual_information(found, correction)), 0.0)
 
     return _unique(
@@ -609,8 +596,7 @@ def unique_information(
     >>> round(demele.metrics.unique_information(coarse, demele.Factors(factors, kinds="categorical")).value, 6)
     0.75
     """
-    cut = column_bins(data.codes, data.factors, as_binning(bins))
-    rows = bin_rows(data.codes, data.factors, *cut)
+    rows = data.binned(bins)
     if data.groups is not None:
         rows = joint_rows(rows, data.groups.columns)
     table = information_table(PackedRows(rows, factor_pairs=False).count())
@@ -629,10 +615,5 @@ def unique_information(
         return of_cells(rows, table, rest, "adjusted")
     native = of_cells(rows, table, rest, "none")
     corrected = float(of_cells(rows, table, rest, "adjusted").value)
-    if abs(corrected - float(native.value)) <= FRAGILE:
-        return native
-    message = (
-        f"{data.n} rows are few for {most} combinations of bins; with the information adjusted for chance it would be "
-        f"{corrected:.3f} instead of {float(native.value):.3f}"
-    )
-    return replace(native, notes=(Note(code="few-rows", message=message, severity="fragile"),))
+    reason = f"{data.n} rows are few for {most} combinations of bins; with the information adjusted for chance"
+    return replace(native, notes=moved_notes("few-rows", reason, float(native.value), corrected))

@@ -88,7 +88,6 @@ def _even_to_one(largest: Floats, total: Floats, n: Floats | int) -> Floats:
     references=("hsu2023disentanglement",),
     definition="largest share of a code's normalised informations, moved so that an even spread is 0",
     needs_factors=2,
-    aliases=("InfoM",),
     undefined="they are not active",
     in_all=False,
 )
@@ -172,7 +171,6 @@ def infom(
     references=("hsu2023disentanglement",),
     definition="largest share of the normalised informations on a factor, moved so that an even spread is 0",
     needs_codes=2,
-    aliases=("InfoC",),
     undefined="no active code informs on them, or fewer than two codes are active",
     in_all=False,
 )
@@ -251,7 +249,6 @@ MOST_VALUES, ROWS_PER_VALUE = 32, 20
     source="Hsu et al. 2023 (InfoMEC)",
     references=("hsu2023disentanglement",),
     definition="share of the loss of knowing nothing that a linear predictor of all codes takes away",
-    aliases=("InfoE",),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     undefined="one value of them alone is in the training or in the test rows",
     slow=1,

@@ -17,6 +17,7 @@ from demele.metrics.code_groups import joint_rows
 from demele.metrics.data import Data, above, fewer_than_asked, folds, split
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions, as_binning
+from demele.metrics.source import crossed
 
 Report = Literal["above-chance", "unscaled"]
 #: Times that the rows are dealt to two halves.
@@ -142,7 +143,6 @@ def without_code(pairs: Sequence[Sequence[int | None]], names: tuple[str, ...] |
     source="Mahon et al. 2024 (SNC)",
     references=("mahon2024correcting",),
     definition="accuracy of one code's bins for the factor that is its own, above chance",
-    aliases=("SNC",),
     when={InformationTable: lambda _, options: bool(options["mapping"] == "majority")},
     joint=True,
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
@@ -240,8 +240,8 @@ def snc(
             for code, column in enumerate(own.T):
                 cuts = np.sort(column[split_rows[0]])[places * len(split_rows[0]) // k]
                 for part, rows in enumerate(split_rows):
-                    cell = np.searchsorted(cuts, column[rows], side="right") * k + values[rows]
-                    count[part, code] = np.bincount(cell, minlength=k * k).reshape(k, k)
+                    cells = np.searchsorted(cuts, column[rows], side="right")
+                    count[part, code] = crossed(cells, values[rows], (k, k))
         halves.append([(count[0], count[1]) for count in counts])
     return _of_halves(halves, state.factors.names, "one-to-one", share, report)
 
@@ -267,7 +267,6 @@ BEATEN = 2.0
     source="Mahon et al. 2024 (NK)",
     references=("mahon2024correcting",),
     definition="accuracy of boosted trees that is lost without the code of a factor",
-    aliases=("NK",),
     guards=Guards(outliers="of factors move it", bins=False, fewest_rows=50),
     slow=2,
     probe=("n_trees", (20, 5, 10, 40, 80)),

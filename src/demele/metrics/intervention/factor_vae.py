@@ -45,7 +45,7 @@ def _how(data: Data, streams: Streams, batch_size: int) -> dict[str, Any]:
     source="Higgins et al. 2017, section 3 (beta-VAE metric)",
     references=("higgins2017beta",),
     definition="accuracy above chance of telling which factor two samples share from their mean code difference",
-    aliases=("Z-diff", "beta_vae_score"),
+    aliases=("beta_vae_score",),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     probe=("batch_size", (200, 50, 100, 400, 800)),
 )
@@ -130,7 +130,7 @@ def z_diff(
     source="Kim & Mnih 2018, section 4 (FactorVAE metric)",
     references=("kim2018disentangling",),
     definition="accuracy above chance of a majority vote from the code that varies least to the factor held fixed",
-    aliases=("Z-min variance", "factor_vae_score"),
+    aliases=("factor_vae_score",),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     probe=("batch_size", (200, 50, 100, 400, 800)),
 )
@@ -223,7 +223,7 @@ def z_min_variance(
     source="Kim et al. 2019 (RF-VAE metric)",
     references=("kim2019relevance",),
     definition="accuracy above chance of a majority vote from the code that varies most to the factor left free",
-    aliases=("Z-max variance", "rf_vae_score"),
+    aliases=("rf_vae_score",),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     probe=("bins", (3, 2, 4, 6, 10)),
 )

@@ -7,11 +7,10 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from demele.core.arrays import Flags, Floats, Rows
+from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Positive, Several
-from demele.core.uncertainty import Note
 from demele.estimation.information import best_other, mean_of_defined, top_two
 from demele.estimation.linear_recovery import (
     Basis,
@@ -26,6 +25,7 @@ from demele.estimation.linear_recovery import (
     matched,
     mid_ranks,
 )
+from demele.metrics.code_groups import best_direction, multiple_correlation, share_beyond_chance
 from demele.metrics.data import Data, Moments, annotated_rows, fewer_than_asked, folds, split
 from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
@@ -66,7 +66,6 @@ def products_suffice(source: Source, options: Mapping[str, Any]) -> bool:
     source="Hyvarinen & Morioka 2016; Khemakhem et al. 2020",
     references=("hyvarinen2016unsupervised", "khemakhem2020ice"),
     definition="absolute correlation of each factor with its code in the best one-to-one pairs",
-    aliases=("MCC",),
     when={Moments: moments_suffice, CrossProducts: products_suffice},
 )
 def mcc(
@@ -141,7 +140,6 @@ def mcc(
     source="Khemakhem et al. 2020, with Spearman's correlation",
     references=("khemakhem2020ice",),
     definition="absolute rank correlation of each factor with its code in the best one-to-one pairs",
-    aliases=("MCC_rank",),
     guards=Guards(outliers="leave it", bins=False, fewest_rows=50),
 )
 def mcc_rank(
@@ -204,8 +202,6 @@ def _of_matrix(matrix: Floats, average: str, own: Floats | None = None) -> Nativ
 
 def _matched_correlations(data: Data, average: str, cross_fit: int | None, *, ranks: bool = False) -> Native:
     """MCC of rows; with ``cross_fit``, pairs and signs are chosen on other rows than those that are scored."""
-    from demele.metrics.code_groups import best_direction
-
     codes = data.codes.dense()
     matrix = np.abs(_association(data, codes, data.factors.columns, ranks=ranks))
     if cross_fit is None:
@@ -229,8 +225,6 @@ def _matched_correlations(data: Data, average: str, cross_fit: int | None, *, ra
 
 def _association(data: Data, codes: Floats, factors: tuple[Factor, ...], *, ranks: bool) -> Floats:
     """Return how each code goes with each factor: a group of columns by its multiple correlation."""
-    from demele.metrics.code_groups import multiple_correlation
-
     matrix = association(codes, factors, ranks=ranks)
 
     def of_group(columns: list[int]) -> list[float]:
@@ -249,7 +243,6 @@ def _association(data: Data, codes: Floats, factors: tuple[Factor, ...], *, rank
     source="Khemakhem et al. 2020",
     references=("khemakhem2020ice",),
     definition="mean canonical correlation of the codes and the factors",
-    aliases=("MCC_weak",),
     when={CrossProducts: products_suffice},
 )
 def mcc_weak(state: CrossProducts | Data, *, cross_fit: Several | None = None, **run: Unpack[RunOptions]) -> Native:
@@ -364,7 +357,6 @@ BLOCKS = "share of a factor that an affine map of one group explains"
     source="Zimmermann et al. 2021",
     references=("zimmermann2021contrastive",),
     definition="share of each factor's variance that an affine map of all codes explains",
-    aliases=("R2_affine",),
     undefined="they have no more rows than the codes have directions",
     when={CrossProducts: products_suffice},
 )
@@ -450,25 +442,14 @@ def _explained_by_rows(data: Data, columns: list[int] | None = None) -> tuple[Fl
 DEAD_VARIANCE = 1e-12
 
 
-def sap_of(
-    matrix: Floats,
-    notes: tuple[Note, ...] = (),
-    *,
-    majority: Mapping[str, float] | None = None,
-    guesses: Floats | None = None,
-    constant: Flags | None = None,
-    reg_dim: Rows | None = None,
-) -> Native:
+def sap_of(matrix: Floats, living: Floats, guess: Floats, reg_dim: Rows | None) -> Native:
     """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors).
 
-    ``guesses`` is how well each factor is predicted without a code, 0 unless given: the partner of a single code, and
-    what ``constant`` codes are, none unless given. A guess never wins: where no code beats it, the gap is 0, since
-    balanced classifiers of codes that say nothing are less often right than the majority's class.
-    ``majority`` are those of the categorical factors by name. With ``reg_dim``, the code named for a factor comes
-    first, whatever its rank.
+    ``living`` are the rows of the matrix of codes that are not constant. ``guess`` is how well each factor is predicted
+    without a code: the partner of a single code. A guess never wins: where no code beats it, the gap is 0, since
+    balanced classifiers of codes that say nothing are less often right than the majority's class. With ``reg_dim``, the
+    code named for a factor comes first, whatever its rank.
     """
-    living = matrix if constant is None else matrix[~constant]
-    guess = np.zeros(matrix.shape[1]) if guesses is None else guesses
     if reg_dim is not None:
         second = best_other(matrix, reg_dim)[0] if len(matrix) > 1 else guess
         gaps = matrix[reg_dim, np.arange(matrix.shape[1])] - second
@@ -480,21 +461,8 @@ def sap_of(
         first, second = top_two(np.vstack([living, guess, guess]), axis=0)
         best = living.max(axis=0) if len(living) else guess
         gaps = np.where(best < guess, 0.0, first - second)
-    return Native(
-        value=mean_of_defined(gaps),
-        per_factor=gaps,
-        matrix=matrix,
-        matrix_of="squared correlation, or accuracy for categorical factors",
-        details={"majority": dict(majority)} if majority else {},
-        notes=notes,
-    )
-
-
-def _by_regression(codes: Floats, values: Floats, columns: list[int]) -> float:
-    """Return how well several columns predict a continuous factor, beyond chance."""
-    from demele.metrics.code_groups import share_beyond_chance
-
-    return share_beyond_chance(Basis.of(codes[:, columns]), values)
+    matrix_of = "squared correlation, or accuracy for categorical factors"
+    return Native(value=mean_of_defined(gaps), per_factor=gaps, matrix=matrix, matrix_of=matrix_of)
 
 
 @Metric(
@@ -506,7 +474,7 @@ def _by_regression(codes: Floats, values: Floats, columns: list[int]) -> float:
     source="Kumar et al. 2018, section 3",
     references=("kumar2018variational",),
     definition="gap between the two codes that alone predict a factor best: squared correlation, or accuracy",
-    aliases=("SAP", "SAP_score", "SeparateAttributePredictability"),
+    aliases=("SAP_score", "SeparateAttributePredictability"),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     screened=True,
     of_each_code=True,
@@ -585,7 +553,7 @@ def sap(
         matrix = state.squared_correlations()
         if units == "raw":
             matrix[state.code_variances() * (state.n / max(state.n - 1, 1)) <= DEAD_VARIANCE] = 0.0
-        return sap_of(matrix, reg_dim=named)
+        return sap_of(matrix, matrix, np.zeros(matrix.shape[1]), named)
     from demele.estimation.univariate import (
         linear_classifier_accuracy_matrix,
         majority_accuracies,
@@ -640,22 +608,23 @@ def sap(
                 told = squared_correlations(rows, numbers)
                 if raw:
                     told[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE] = 0.0
-                matrix[:, index] = data.by_code(told, partial(_by_regression, rows, numbers))
+
+                def of_group(own: list[int], rows: Floats = rows, numbers: Floats = numbers) -> float:
+                    return share_beyond_chance(Basis.of(rows[:, own]), numbers)
+
+                matrix[:, index] = data.by_code(told, of_group)
         for group in groups:
             if group:
                 matrix[:, group], guesses[group] = accuracies_of(codes, group, raw)
         if not raw:  # raw codes are left to their classifiers, intercepts of constant codes included, as in public code
             matrix[constant] = guesses
-        names = [data.factors.names[index] for index in categorical]
         # without balanced weights a code that says nothing is the guess, to rounding: public code's values stay
-        return sap_of(
-            matrix,
-            fewer_than_asked(data.n, n_train, n_test) if categorical else (),
-            majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
-            guesses=guesses,
-            constant=None if raw and class_weight is None else constant,
-            reg_dim=named,
-        )
+        living = matrix if raw and class_weight is None else matrix[~constant]
+        found = sap_of(matrix, living, guesses, named)
+        if not categorical:
+            return found
+        majority = {columns[index].name: float(guesses[index]) for index in categorical}
+        return replace(found, details={"majority": majority}, notes=fewer_than_asked(data.n, n_train, n_test))
 
     native = in_units(units == "raw")
     if units == "standard":

@@ -20,11 +20,7 @@ from demele.estimation.information import mean_of_defined
 from demele.estimation.univariate import variance_shares
 from demele.metrics.data import Data, annotated_rows, fewer_than_asked, sizes
 from demele.metrics.guards import ASK, FRAGILE, many_codes
-from demele.metrics.importances import (
-    compactness_of_factors,
-    mean_compactness,
-    modularity_of_codes,
-)
+from demele.metrics.importances import compactness_of_factors, mean_compactness, modularity_of_codes
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Default, RunOptions
 from demele.metrics.run import scored

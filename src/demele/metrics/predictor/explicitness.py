@@ -13,7 +13,7 @@ from demele.core.kinds import Count, Fraction, Positive
 from demele.core.uncertainty import Note, Severity
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data, above, factor_splits, fewer_than_asked, split
-from demele.metrics.guards import FRAGILE
+from demele.metrics.guards import FRAGILE, moved_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions
 
@@ -30,7 +30,7 @@ PENALTY_MATTERS = 5_000
     source="Ridgeway & Mozer 2018, section 3",
     references=("ridgeway2018learning",),
     definition="2 AUC - 1 of one-vs-rest logistic regressions on the codes, mean over the factor's values",
-    aliases=("Explicitness", "explicitness_score"),
+    aliases=("explicitness_score",),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     undefined="no value of them is both in the training and in the test rows",
     slow=1,
@@ -144,12 +144,8 @@ def explicitness(
         by_value[factor.name] = above(aucs, 0.5, report)
         scores[index] = mean_of_defined(by_value[factor.name])
     value, free = float(mean_of_defined(scores)), float(mean_of_defined(freer))
-    if abs(free - value) > FRAGILE:
-        message = (
-            "the penalty of the probes decides much of it: "
-            f"with penalty={100 * penalty:g} it would be {free:.3f} instead of {value:.3f}"
-        )
-        notes.append(Note(code="penalty", message=message, severity="fragile"))
+    reason = f"the penalty of the probes decides much of it: with penalty={100 * penalty:g}"
+    notes += moved_notes("penalty", reason, value, free)
     return Native(value=mean_of_defined(scores), per_factor=scores, details={"by_value": by_value}, notes=tuple(notes))
 
 
@@ -431,15 +427,11 @@ def capacity_explicitness(
     x = [float(one) for one in DEPTHS] if probe == "forest" else np.log([1, *sizes]).tolist()
     least = np.array([min(own) for own in curves])
     known_at_all = (worst > 0) & (least <= most_loss * worst) & (worst - least > GAINED * deviation)
-    scores, redrawn = (
-        np.array(
-            [
-                area_explicitness(x, own, one) if ok and len(own) == len(x) else np.nan
-                for own, one, ok in zip(losses, worst, known_at_all, strict=True)
-            ]
-        )
-        for losses in (curves, again)
-    )
+    scores, redrawn = np.full((2, len(worst)), np.nan)
+    for index in np.flatnonzero(known_at_all).tolist():
+        scores[index] = area_explicitness(x, curves[index], worst[index])
+        if len(again[index]) == len(x):
+            redrawn[index] = area_explicitness(x, again[index], worst[index])
     notes, both = fewer_than_asked(data.n, n_train, n_test), ~np.isnan(scores + redrawn)
     drawn, other = (float(mean_of_defined(one[both])) for one in (scores, redrawn))
     if abs(other - drawn) >= SAME:

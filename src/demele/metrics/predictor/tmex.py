@@ -45,14 +45,11 @@ def factor_columns(factor: Factor, basis: str) -> Floats:
     return np.column_stack([*powers, *(np.maximum(values - knot, 0.0) ** 3 for knot in np.quantile(values, KNOTS))])
 
 
-def _fitted(columns: Floats, targets: Floats) -> Floats:
-    """Return the coefficients of least squares, the intercept first."""
-    design = np.column_stack([np.ones(len(columns)), columns])
-    return np.linalg.lstsq(design, targets, rcond=1e-11)[0].astype(np.float64, copy=False)
-
-
-def _at(columns: Floats, coefficients: Floats) -> Floats:
-    return np.asarray(coefficients[0] + columns @ coefficients[1:])
+def _predicted(seen: Floats, targets: Floats, unseen: Floats) -> Floats:
+    """Return what least squares with an intercept on some rows say of others."""
+    design = np.column_stack([np.ones(len(seen)), seen])
+    coefficients = np.linalg.lstsq(design, targets, rcond=1e-11)[0].astype(np.float64, copy=False)
+    return np.asarray(coefficients[0] + unseen @ coefficients[1:])
 
 
 def projected_covariances(codes: Floats, columns: Sequence[Floats], train: Rows, test: Rows) -> Floats:
@@ -73,13 +70,13 @@ def projected_covariances(codes: Floats, columns: Sequence[Floats], train: Rows,
     would be 0 / 0; it is -inf, which no test rejects.
     """
     whole = np.hstack(columns)
-    full = _at(whole[test], _fitted(whole[train], codes[train]))
+    full = _predicted(whole[train], codes[train], whole[test])
     found = np.full((codes.shape[1], len(columns)), -np.inf)
     for i in range(len(columns)):
         others = np.hstack([np.empty((len(codes), 0)), *(one for k, one in enumerate(columns) if k != i)])
-        direction = full - _at(others[test], _fitted(others[train], codes[train]))
+        direction = full - _predicted(others[train], codes[train], others[test])
         both = np.hstack([direction, codes[test]])
-        left = both - _at(others[test], _fitted(others[test], both))
+        left = both - _predicted(others[test], both, others[test])
         direction, rest = np.hsplit(left, 2)
         product = direction * rest
         some = (np.square(direction).mean(axis=0) > NOTHING) & (np.square(rest).mean(axis=0) > NOTHING)

@@ -52,16 +52,6 @@ class ProbedCodes:
         return ProbedCodes(np.ascontiguousarray(self.values[:, columns]))
 
 
-def held_out_score(truth: Floats | Rows, said: Floats | Rows, *, categorical: bool) -> float:
-    """Return accuracy, or R2 against the mean of these rows: NaN where there are none, or numbers that do not vary."""
-    if not len(truth):
-        return float("nan")
-    if categorical:
-        return float((truth == said).mean())
-    variance = float(np.var(truth))
-    return 1.0 - float(np.square(truth - said).mean()) / variance if variance > 0 else float("nan")
-
-
 # What the scores of predictions share: the rows, how they are split, who predicts -------------------------------------
 
 #: Rows to learn from, and to be scored on, in the study of 2019.
@@ -70,6 +60,8 @@ STUDY_ROWS = 10_000, 5_000
 
 class Prober:
     """Rows that were read, without constant factors, and the predictor that is tried on them.
+
+    ``scale``: rows by which the codes of a linear predictor are standardised; its training rows if None.
 
     Raises
     ------
@@ -98,17 +90,10 @@ class Prober:
             raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {m}")
         self.name, self.probe, self.penalty, self.seed = name, probe, penalty, seed
         self.probed = ProbedCodes(self.codes.dense())
+        self.scale: Rows | None = None
         self.measures = tuple("accuracy" if factor.categorical else "R2" for factor in self.factors.columns)
 
-    def said(
-        self,
-        codes: ProbedCodes,
-        factor: Factor,
-        train: Rows,
-        test: Rows,
-        *task: str | int,
-        scale: Rows | None = None,
-    ) -> Floats | Rows:
+    def said(self, codes: ProbedCodes, factor: Factor, train: Rows, test: Rows, *task: str | int) -> Floats | Rows:
         """Return what a predictor that is fitted to the training rows says of the test rows.
 
         100 boosted trees of depth 3; or a multinomial logistic regression (least squares with a penalty for numbers) on
@@ -124,8 +109,9 @@ class Prober:
             rng = rng_for(self.seed, self.name, "probe", *task)
             fit = boosted_fit(codes.presorted, factor.values, train, test, categorical=classes, rng=rng)
             return fit.predict(fit.unseen)
-        by, both = codes.values[train if scale is None else scale], codes.values[np.concatenate([train, test])]
-        seen, unseen = np.split(scaled_codes(by, both, scaling="standard")[1], [len(train)])
+        by = codes.values[train if self.scale is None else self.scale]
+        both = scaled_codes(by, codes.values[np.concatenate([train, test])], scaling="standard")[1]
+        seen, unseen = np.split(both, [len(train)])
         if classes:
             labels = own.astype(np.intp)
             coef, intercept = multinomial_logistic(seen, labels, int(labels.max()) + 1, C=self.penalty)
@@ -134,27 +120,24 @@ class Prober:
         weights = np.linalg.solve(seen.T @ seen + np.eye(seen.shape[1]) / self.penalty, seen.T @ (own - own.mean()))
         return np.asarray(own.mean() + unseen @ weights)
 
-    def score(
-        self,
-        codes: ProbedCodes,
-        factor: Factor,
-        train: Rows,
-        test: Rows,
-        *task: str | int,
-        scale: Rows | None = None,
-    ) -> float:
-        """Return accuracy or R2 on annotated test rows of a predictor fitted to annotated training rows."""
+    def score(self, codes: ProbedCodes, factor: Factor, train: Rows, test: Rows, *task: str | int) -> float:
+        """Return accuracy, or R2 against the mean of the test rows, of a predictor fitted to the training rows.
+
+        Only annotated rows count: NaN where there are none, or numbers that do not vary in the test rows.
+        """
         known = factor.annotated()
         train, test = train[known[train]], test[known[test]]
         if not len(train) or not len(test):
             return float("nan")
-        said = self.said(codes, factor, train, test, *task, scale=scale)
-        return held_out_score(factor.values[test], said, categorical=factor.categorical)
+        said, truth = self.said(codes, factor, train, test, *task), factor.values[test]
+        if factor.categorical:
+            return float((truth == said).mean())
+        variance = float(np.var(truth))
+        return 1.0 - float(np.square(truth - said).mean()) / variance if variance > 0 else float("nan")
 
     def chance(self, train: Rows, test: Rows) -> Floats:
         """Return what predicting the commonest class of the training rows scores, by factor; 0 for numbers."""
-        nothing = ProbedCodes(np.empty((self.codes.n, 0)))
-        factors = self.factors.columns
+        nothing, factors = self.probed.only(np.arange(0)), self.factors.columns
         return np.array([self.score(nothing, one, train, test) if one.categorical else 0.0 for one in factors])
 
     def split(self, n_train: int | None, n_test: int | None, repeat: int = 0) -> tuple[Rows, Rows]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from demele.estimation.counts import ColumnBins, cut, factor_bins
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning
+from demele.metrics.source import crossed
 from demele.metrics.standalone.downstream import Probe, Prober, by_factor, dots
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
@@ -258,7 +259,7 @@ def fairness(
             if i == j or not known.any():
                 continue
             groups, size = labels[test[known], j], (n_levels[i], n_levels[j])
-            counts = _table(said[known], groups, size)
+            counts = crossed(said[known], groups, size)
             found["mean"][i, j], found["largest"][i, j] = total_variation(counts)
             # of the groups the one that adds most to the mean, and of predictions the one whose rate differs most in it
             rows = counts.sum(axis=0)
@@ -279,15 +280,14 @@ def fairness(
             )
             true = labels[test[known], i]
             if (true >= 0).any():
-                found["of_labels"][i, j], _ = total_variation(_table(true[true >= 0], groups[true >= 0], size))
+                found["of_labels"][i, j], _ = total_variation(crossed(true[true >= 0], groups[true >= 0], size))
             if n_permutations:
                 streams = (rng_for(seed, read.name, "chance", i, j, shuffle) for shuffle in range(n_permutations))
                 orders = (rng.permutation(len(groups)) for rng in streams)
-                drawn.append([total_variation(_table(said[known], groups[order], size))[0] for order in orders])
+                drawn.append([total_variation(crossed(said[known], groups[order], size))[0] for order in orders])
                 found["chance"][i, j] = np.mean(drawn[-1])
                 seen.append(found["mean"][i, j])
                 found["p_value"][i, j] = _p_value(seen[-1], np.array(drawn[-1]))
-    arguments: dict[str, Any] = {"n_train": n_train, "n_test": n_test, "bins": binning}
     notes, of_labels = [one for one in read.notes(n_train, n_test) if one.code != "mixed-measures"], found["of_labels"]
     if np.nanmax(of_labels) > 0.1:
         i, j = map(int, np.unravel_index(np.nanargmax(of_labels), of_labels.shape))
@@ -316,14 +316,8 @@ def fairness(
         n_train=len(train),
         n_test=len(test),
         notes=tuple(notes),
-        signature=read.signature(**arguments, **({"n_permutations": n_permutations} if n_permutations else {})),
+        signature=read.signature(n_train=n_train, n_test=n_test, bins=binning, n_permutations=n_permutations or None),
     )
-
-
-def _table(said: Rows, groups: Rows, size: tuple[int, int]) -> Floats:
-    """Count predictions by group."""
-    cells = np.bincount(said * size[1] + groups, minlength=size[0] * size[1])
-    return cells.reshape(size).astype(np.float64)
 
 
 def _p_value(observed: float, shuffled: Floats) -> float:
@@ -506,6 +500,7 @@ def strong_downstream(
     binning = as_binning(bins)
     read = Prober("strong_downstream", codes, factors, probe, penalty, seed, missing, kinds, fewest_factors=2)
     train, test = read.split(n_train, n_test)
+    read.scale = train
     labels, _ = Data(read.codes, read.factors).factor_labels(binning)
 
     def sides(target: int, other: int, value: int) -> tuple[Rows, Rows]:
@@ -530,7 +525,7 @@ def strong_downstream(
             named = shifted.levels[value] if shifted.categorical else f"bin {value + 1}"
             task = factor.name, shifted.name, value
             ordinary, strong = (
-                read.score(read.probed, factor, learnt, unseen, *task, kind, scale=train)
+                read.score(read.probed, factor, learnt, unseen, *task, kind)
                 for kind, learnt in (("ordinary", whole), ("strong", seen))
             )
             shifts.append(Shift(factor.name, shifted.name, named, len(seen), len(unseen), ordinary, strong))

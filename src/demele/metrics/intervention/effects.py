@@ -1,8 +1,8 @@
-"""Interventional robustness score for crossed factors (Suter et al. 2019, section 5)."""
+"""How much factors move codes: interventional robustness (Suter et al. 2019), total effects (Dapueto et al. 2024)."""
 
 import inspect
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
@@ -10,10 +10,19 @@ import numpy as np
 
 from demele.core.arrays import Array, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
-from demele.core.inputs import Codes, Factors, read_given
-from demele.core.kinds import Fraction, checked_name
+from demele.core.inputs import read_given
+from demele.core.kinds import Fraction, Share, checked_name
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
+from demele.estimation.cells import (
+    CellSums,
+    correlation_effects,
+    correlations_of_sums,
+    is_grid,
+    summarise_cells,
+    total_effects,
+)
+from demele.estimation.counts import ColumnBins, factor_bins
 from demele.estimation.irs import (
     CellExtremes,
     Centre,
@@ -26,8 +35,9 @@ from demele.estimation.irs import (
     general_irs,
     irs_score,
 )
+from demele.metrics.code_groups import vector_robustness
 from demele.metrics.data import Data, dependency_pictures
-from demele.metrics.guards import moved_by_outliers, units_notes
+from demele.metrics.guards import FRAGILE, listed, moved_by_outliers, units_notes
 from demele.metrics.metric import Draws, Guards, Metric, Native
 from demele.metrics.options import Bins, RunOptions, as_binning, checked_run
 from demele.metrics.source import column_indices, half_of_rows
@@ -42,7 +52,6 @@ from demele.metrics.source import column_indices, half_of_rows
     source="Suter et al. 2019, section 5",
     references=("suter2019robustly",),
     definition="1 - largest deviation of a code at a fixed value of its best factor, over its largest deviation",
-    aliases=("IRS",),
     when={CellExtremes: lambda source, options: options["quantile"] == 1.0 and source.knows_bins(options["bins"])},
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     undefined="they are constant",
@@ -110,8 +119,6 @@ def irs(
     >>> demele.metrics.irs(factors, factors).value
     1.0
     """
-    from demele.metrics.code_groups import vector_robustness
-
     if isinstance(state, CellExtremes):
         crossed = crossed_from_extremes(state, value_weights=value_weights)
     else:
@@ -222,22 +229,22 @@ def interventional_robustness(
     """
     if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
         raise InputError("norm", f"expected a number of at least 1, or inf, got {quoted(norm)}")
-    read_codes, read_factors, how, all_labels = _read(codes, factors, bins, centre)
-    of_codes = column_indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
-    interest = column_indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
-    others = [index for index in range(read_factors.m) if index not in interest]
-    disturbing = column_indices(nuisance, read_factors.names, "nuisance", default=others)
+    data, how, all_labels = _read(codes, factors, bins, centre)
+    of_codes = column_indices(codes_of_interest, data.codes.names, "codes_of_interest", default=range(data.codes.d))
+    interest = column_indices(factors_of_interest, data.factors.names, "factors_of_interest", default=())
+    others = [index for index in range(data.factors.m) if index not in interest]
+    disturbing = column_indices(nuisance, data.factors.names, "nuisance", default=others)
     if not of_codes:
         raise InputError("codes_of_interest", "expected at least one code, got none")
     if not disturbing:
         raise InputError("nuisance", "expected at least one factor that is not of interest, got none")
     both = set(interest) & set(disturbing)
     if both:
-        name = read_factors.names[min(both)]
+        name = data.factors.names[min(both)]
         raise InputError("nuisance", f"factor {name!r} is of interest and nuisance at once; name it in one set")
     rest = [index for index in others if index not in disturbing]
 
-    def score(rows: Rows | slice, values: Array = read_codes.values) -> GeneralIRS:
+    def score(rows: Rows | slice, values: Array = data.codes.values) -> GeneralIRS:
         labels = all_labels[rows]
         return general_irs(
             values[rows][:, of_codes],
@@ -249,10 +256,9 @@ def interventional_robustness(
         )
 
     found = score(slice(None))
-    subject = Data(read_codes, read_factors)
-    outlying = tuple(name for name in subject.outlying() if name in read_codes.names)
+    outlying = tuple(name for name in data.outlying() if name in data.codes.names)
     if np.isnan(found.value):
-        names = ", ".join(repr(read_codes.names[index]) for index in of_codes)
+        names = ", ".join(repr(data.codes.names[index]) for index in of_codes)
         raise NotEnoughData("codes", f"{names} do not depend on the factors at all; robustness is not defined")
     if found.most_settings == 1 and interest:
         raise NotEnoughData(
@@ -261,22 +267,22 @@ def interventional_robustness(
             "nothing shows what these do to the codes; name other factors, or bring rows that combine them freely",
         )
     arguments: dict[str, object] = {
-        "codes_of_interest": tuple(read_codes.names[index] for index in of_codes),
-        "factors_of_interest": tuple(read_factors.names[index] for index in interest),
-        "nuisance": tuple(read_factors.names[index] for index in disturbing),
+        "codes_of_interest": tuple(data.codes.names[index] for index in of_codes),
+        "factors_of_interest": tuple(data.factors.names[index] for index in interest),
+        "nuisance": tuple(data.factors.names[index] for index in disturbing),
         "norm": float(norm),
         **how,
     }
-    without = score(slice(None), subject.winsorised(outlying).codes.values).value if outlying else found.value
+    without = score(slice(None), data.winsorised(outlying).codes.values).value if outlying else found.value
     run = checked_run(n_bootstrap=n_bootstrap, level=level, seed=seed)
-    n_draws, nominal, start = run.n_bootstrap, run.level, run.seed
     interval = None
-    if n_draws:
-        arguments = arguments | {"n_bootstrap": n_draws, "level": nominal, "seed": start}
-        values: Floats = np.array([score(half_of_rows(read_codes.n, start, draw)).value for draw in range(n_draws)])
-        low, high = map(float, Draws.quantiles(values, nominal, (0.0, 1.0), found.value))
-        method = f"half-sample percentile, {n_draws} resamples"
-        interval = Interval(low=low, high=high, level=nominal, method=method)
+    if run.n_bootstrap:
+        arguments = arguments | {"n_bootstrap": run.n_bootstrap, "level": run.level, "seed": run.seed}
+        halves = (half_of_rows(data.codes.n, run.seed, draw) for draw in range(run.n_bootstrap))
+        values: Floats = np.array([score(rows).value for rows in halves])
+        low, high = map(float, Draws.quantiles(values, run.level, (0.0, 1.0), found.value))
+        method = f"half-sample percentile, {run.n_bootstrap} resamples"
+        interval = Interval(low=low, high=high, level=run.level, method=method)
     notes = list(moved_by_outliers(found.value, without, outlying))
     if found.min_coverage < 0.999:
         message = (
@@ -295,29 +301,17 @@ def interventional_robustness(
     if smallest < 10:
         message = f"a largest distance uses {smallest:.0f} rows and is unreliable: use fewer bins or more rows"
         notes.append(Note(code="few-rows-in-cells", message=message, severity="fragile"))
-    return Score(
-        metric="interventional_robustness",
+    told = ("empida", "normaliser", "mpida", "frequency", "situations")
+    coverage = {"smallest": found.min_coverage, "mean": found.mean_coverage, "combinations": found.settings_seen}
+    return _score(
+        "interventional_robustness",
+        data,
+        arguments,
         value=found.value,
         n=found.n,
-        signature=Signature.of(
-            "interventional_robustness", arguments, rows=read_codes.n, codes=read_codes.d, factors=read_factors.m
-        ),
-        code_names=read_codes.names,
-        factor_names=read_factors.names,
         interval=interval,
         notes=tuple(notes),
-        details={
-            "empida": found.empida,
-            "normaliser": found.normaliser,
-            "mpida": found.mpida,
-            "frequency": found.frequency,
-            "situations": found.situations,
-            "coverage": {
-                "smallest": found.min_coverage,
-                "mean": found.mean_coverage,
-                "combinations": found.settings_seen,
-            },
-        },
+        details={**{name: getattr(found, name) for name in told}, "coverage": coverage},
     )
 
 
@@ -418,36 +412,217 @@ def interventional_disentanglement(
     >>> round(demele.metrics.interventional_disentanglement(factors, factors).value, 6)
     1.0
     """
-    read_codes, read_factors, how, labels = _read(codes, factors, bins, centre)
-    if read_factors.m < 2:
+    data, how, labels = _read(codes, factors, bins, centre)
+    if data.factors.m < 2:
         raise NotEnoughData("factors", "interventional_disentanglement needs at least 2 factors, got 1")
-    matrix = disentanglement_scores(read_codes.values, labels, centre)
-    per_code, value = irs_score(matrix, np.ones(read_codes.d), "uniform")
+    matrix = disentanglement_scores(data.codes.values, labels, centre)
+    per_code, value = irs_score(matrix, np.ones(data.codes.d), "uniform")
     if np.isnan(value):
         raise NotEnoughData("codes", "no code depends on the factors; robustness is not defined")
-    return Score(
-        metric="interventional_disentanglement",
+    return _score(
+        "interventional_disentanglement",
+        data,
+        how,
         value=value,
         n=int((labels >= 0).all(axis=1).sum()),
-        signature=Signature.of(
-            "interventional_disentanglement",
-            how,
-            rows=read_codes.n,
-            codes=read_codes.d,
-            factors=read_factors.m,
-        ),
-        code_names=read_codes.names,
-        factor_names=read_factors.names,
         per_code=per_code,
         matrix_values=matrix,
         matrix_of="disentanglement D of a code for a factor",
     )
 
 
-def _read(codes: object, factors: object, bins: object, centre: str) -> tuple[Codes, Factors, dict[str, object], Rows]:
+def _score(name: str, data: Data, arguments: Mapping[str, object], **found: Any) -> Score:
+    """Return what was found as a score of the columns."""
+    codes, factors = data.codes, data.factors
+    signature = Signature.of(name, arguments, rows=data.n, codes=codes.d, factors=factors.m)
+    return Score(metric=name, signature=signature, code_names=codes.names, factor_names=factors.names, **found)
+
+
+def _read(codes: object, factors: object, bins: object, centre: str) -> tuple[Data, dict[str, object], Rows]:
     """Read the columns, how for the signature, and factors as levels (n_samples, n_factors), -1 where not annotated."""
     checked_name(centre, "centre", ("mean", "median"))
-    read_codes, read_factors = read_given(codes, factors)
-    binning = as_binning(bins)
-    how = {"bins": binning} | ({} if centre == "mean" else {"centre": centre}) | read_factors.reading
-    return read_codes, read_factors, how, Data(read_codes, read_factors).factor_labels(binning)[0]
+    data, binning = Data(*read_given(codes, factors)), as_binning(bins)
+    how = {"bins": binning} | ({} if centre == "mean" else {"centre": centre}) | data.factors.reading
+    return data, how, data.factor_labels(binning)[0]
+
+
+# OMES: overlap and multiple encoding of factors, from total effects of factors on codes (Dapueto et al. 2024) ---------
+
+#: Rows beyond the number of cells, below which an effect is hardly known.
+FEW_FREE = 30
+#: Distance of the score of perfect codes from 1 that is told.
+TOLD_FROM = 0.005
+MATRIX_OF = "total effect of a factor on a code"
+
+
+def pooled(effect: Floats, pooling: str, overlap_weight: float) -> Floats:
+    """Return the score of each factor from effects (n_codes, n_factors) of the codes that vary.
+
+    A code's overlap score for factor i is 1 minus its mean distance, over factors, from a code of factor i alone; its
+    encoding score is 1 minus the mean distance, over codes, of the factor's effects from those on this code alone.
+    """
+    d, m = effect.shape
+    # |1 - t| in place of |t| for the one that is meant
+    own = np.abs(1.0 - effect) - effect
+    overlap = 1.0 - (effect.sum(axis=1, keepdims=True) + own) / m
+    encoding = 1.0 - (effect.sum(axis=0, keepdims=True) + own) / d
+    scores = []
+    for quality in (overlap, encoding):
+        product = quality * effect
+        if pooling == "max":
+            scores.append(product.max(axis=0))
+            continue
+        weight = effect.sum(axis=0)
+        mean = (product * effect).sum(axis=0) / np.where(weight > 0, weight, 1.0)
+        scores.append(np.where(weight > 0, mean, 0.0))
+    result: Floats = overlap_weight * scores[0] + (1.0 - overlap_weight) * scores[1]
+    return result
+
+
+@Metric(
+    title="OMES",
+    family="intervention",
+    properties=("modularity", "compactness"),
+    native="per factor",
+    range=(0.0, 1.0),
+    source="Dapueto et al. 2024; Homma & Saltelli 1996",
+    references=("dapueto2024transferring", "homma1996importance"),
+    definition="how far the total effects of factors on codes are from one code for each factor",
+    when={CellSums: lambda source, options: bool(source.knows_bins(options["bins"]))},
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    undefined="all codes are constant",
+    probe=("bins", (5, 2, 3, 8, 10)),
+    in_groups=True,
+    in_all=False,
+)
+def omes(
+    state: CellSums | Data,
+    *,
+    bins: Bins = 5,
+    effect: Literal["total", "published"] = "total",
+    variance: Literal["auto", "plug-in", "unbiased"] = "auto",
+    pooling: Literal["weighted", "max"] = "weighted",
+    overlap_weight: Share = 0.5,
+    **run: Unpack[RunOptions],
+) -> Native:
+    r"""Overlap and multiple encoding score, from total effects of factors on codes: modularity and compactness.
+
+    .. math:: T_{ij} = \frac{E[\mathrm{Var}(z_j | v_{-i})]}{\mathrm{Var}(z_j)},\quad
+        O_{ij} = 1 - \frac1M \sum_k |[k = i] - T_{kj}|,\quad E_{ij} = 1 - \frac1d \sum_l |[l = j] - T_{il}|
+
+    What is left of a code's variance while factor i alone varies is its total effect. The overlap scores
+    :math:`O_{ij} T_{ij}` of a factor are pooled over the d codes that vary, its encoding scores
+    :math:`E_{ij} T_{ij}` too; OMES is the mean of both, and of the M factors.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        Any unit. Constant codes are left out.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Continuous factors are cut into ``bins``. Rows that lack an annotation are left out.
+    bins : int, str, Binning or edges, default 5
+        Few: effects rest on rows that agree on the bins of all factors but one, and inside a bin the others still vary
+        (the total effect of another factor on a perfect code of a uniform one is 1 / bins squared, not 0, and so each
+        further factor lowers the score of perfect codes: a note says to what).
+    effect : {"total", "published"}
+        The total effect, or 1 - \|correlation\| of a code over pairs of rows that differ in factor i alone, as
+        published: a perfect code of a factor of K values then has the effect 1 - 1 / (K - 1), 0 for K = 2, and not 1.
+    variance : {"auto", "plug-in", "unbiased"}
+        Of variances within cells, divisor n or n - 1. ``"auto"``: n, which is exact, where the factors are classes and
+        the rows all their combinations, equally often; n - 1 for any other rows. Estimates above 1 count as 1.
+    pooling : {"weighted", "max"}
+        The mean over codes weighted by the effects, or the maximum, which does not see further codes.
+    overlap_weight : float in [0, 1], default 0.5
+        1 is modularity alone, 0 compactness alone.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value in [0, 1], best 1, NaN where all codes are constant; ``per_factor``, 0 for a factor that moves no code;
+        ``matrix``: total effects (n_codes, n_factors); ``details["usable_rows"]``: by factor, the share of rows that
+        agree with another on all other factors.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    NotEnoughData
+        If no two rows agree on all factors but some one.
+
+    Notes
+    -----
+    Dapueto, Noceti & Odone 2024. Published code draws pairs of rows without replacement, so that no pair has equal
+    values: perfect codes of factors of 3, 3 and 4 values score 0.48 by it, and of 2, 2 and 4 values 0.20. Codes of
+    noise vary as much whatever is held fixed: their total effects are all 1, and they score (1/M + 1/d) / 2 for any
+    number of rows. Ask for ``n_permutations``. It says nothing of explicitness: a code that forgets half of a factor's
+    values scores 1. O(N n_codes n_factors).
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+    >>> with_sum = np.column_stack([factors, factors.sum(axis=1)])
+    >>> round(demele.metrics.omes(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
+    0.694444
+    """
+    names: Sequence[str]
+    sizes: Sequence[ColumnBins | None]
+    if isinstance(state, CellSums):
+        names, sizes, cells, known = state.names, state.bins, state.cells, state.cells.count > 0
+    else:
+        names, sizes = state.factors.names, [factor_bins(one, as_binning(bins)) for one in state.factors.columns]
+        labels, n_levels = state.factor_labels(bins)
+        known = np.asarray((labels >= 0).all(axis=1))
+        codes, labels = state.standardised()[known], labels[known]
+        cells = summarise_cells(codes, list(labels.T), n_levels)
+    if not known.any():
+        raise NotEnoughData("factors", "no row is annotated for all factors")
+    if effect == "total":  # rows are a sample, unless they are all combinations of classes, equally often
+        grid = all(one is None for one in sizes) and is_grid(cells)
+        found = total_effects(cells, unbiased=variance == "unbiased" or (variance == "auto" and not grid))
+    elif isinstance(state, Data):
+        found = correlation_effects(codes, labels, n_levels)
+    else:
+        found = correlations_of_sums(cells, cells.total, state.squares)
+    for name, n_rows in zip(names, found.rows, strict=True):
+        if not n_rows:
+            problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
+            raise NotEnoughData("factors", problem)
+    effects = found.effect
+    if (
+        isinstance(state, Data) and state.groups is not None
+    ):  # of a group, the part of the sum of its columns' variances
+        varies = np.asarray(~np.isnan(effects).any(axis=1))
+        counts = state.summed_by_code(np.asarray(varies, dtype=np.float64))[:, None]
+        sums = state.summed_by_code(np.asarray(np.where(varies[:, None], effects, 0.0)))
+        effects = np.where(counts > 0, sums / np.maximum(counts, 1.0), np.nan)
+    alive = ~np.isnan(effects).any(axis=1)
+    per_factor = np.full(len(names), np.nan)
+    if alive.any():
+        per_factor = pooled(np.minimum(effects[alive], 1.0), pooling, overlap_weight)
+    shares = ", ".join(f"{name} {rows / found.n:.0%}" for name, rows in zip(names, found.rows, strict=True))
+    message = f"rows that agree with another on all factors but one ({found.n} rows): {shares}"
+    thin = [name for name, rows, cells in zip(names, found.rows, found.cells, strict=True) if rows - cells < FEW_FREE]
+    if thin:
+        message += f"; few for the effect of {listed(thin)}: use fewer bins, fewer factors or more rows"
+    notes = [Note(code="usable-rows", message=message, severity="fragile" if thin else "info")]
+    # what perfect codes would score, where factors still vary inside their bins
+    left = np.array([0.0 if one is None else 1.0 / max(one.n_bins, 1) ** 2 for one in sizes])
+    ideal = np.repeat(left[:, None], len(left), axis=1)
+    np.fill_diagonal(ideal, 1.0)
+    best = float(pooled(ideal, pooling, overlap_weight).mean())
+    if best <= 1.0 - TOLD_FROM:
+        message = (
+            "continuous factors still vary inside their bins, which weighs more the more factors there are: perfect "
+            f"codes of uniform factors would score {best:.3f}; more bins need more rows"
+        )
+        notes.append(Note(code="ceiling", message=message, severity="fragile" if best < 1.0 - FRAGILE else "info"))
+    return Native(
+        value=np.asarray(per_factor.mean()),
+        per_factor=per_factor,
+        matrix=effects,
+        matrix_of=MATRIX_OF,
+        details={"usable_rows": {name: float(rows / found.n) for name, rows in zip(names, found.rows, strict=True)}},
+        notes=tuple(notes),
+    )
