@@ -98,29 +98,20 @@ BAD_DATA: dict[str, tuple[Any, Any, list[str]]] = {
     "codes: strings": (CODES.astype(str), FACTORS, ["codes: ", "'z1'", "strings", "row 0"]),
     "codes: strings in a frame": (TABLE.assign(width="a"), FACTORS, ["codes: ", "'width'", "'a'", "row 0"]),
     "codes: bytes": (CODES.astype("S4"), FACTORS, ["codes: ", "'z1'", "bytes"]),
-    "codes: complex": (CODES + 1j, FACTORS, ["codes: ", "'z1'", "complex"]),
-    "codes: dates": (DATES, FACTORS, ["codes: ", "'z1'", "dates"]),
     "codes: time spans": (DATES - DATES[0], FACTORS, ["codes: ", "'z1'", "time spans"]),
-    "codes: dates with a zone": (ZONED, FACTORS, ["codes: ", "'when'", "dates"]),
     "codes: junk": (with_value(CODES, 2, 0, {"a": 1}), FACTORS, ["codes: ", "'z1'", "row 2"]),
-    "codes: lists in cells": (column_of([[1], [2, 3]] * 20), FACTORS, ["codes: ", "'z1'", "row 0"]),
     "codes: one dimension": (CODES[:, 0], FACTORS, ["codes: ", "2 dimensions", "(40,)", "reshape"]),
     "codes: four dimensions": (CODES[:, :, None, None], FACTORS, ["codes: ", "2 dimensions", "(40, 4, 1, 1)"]),
     "codes: no dimension": (np.float64(3), FACTORS, ["codes: ", "2 dimensions"]),
-    "codes: ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0]], FACTORS, ["codes: ", "equal length", "row 1"]),
     "codes: a row that is a number": ([[1.0, 2.0], 3.0], FACTORS, ["codes: ", "equal length", "row 1"]),
     "codes: ragged arrays": ([np.ones(2), np.ones(3)], FACTORS, ["codes: "]),
     "codes: ragged tensors": ([Tensor(np.ones(2)), Tensor(np.ones(3))], FACTORS, ["codes: ", "row 1"]),
     "codes: empty list": ([], FACTORS, ["codes: "]),
     "codes: no rows": (CODES[:0], FACTORS, ["codes: ", "rows"]),
     "codes: no rows of strings": (np.empty((0, 2), dtype=str), FACTORS, ["codes: ", "rows"]),
-    "codes: no columns": (CODES[:, :0], FACTORS, ["codes: ", "column"]),
     "codes: a frame without columns": (pd.DataFrame(index=range(N)), FACTORS, ["codes: ", "column"]),
-    "codes: names twice": (TABLE.set_axis(["a", "b", "a", "c"], axis=1), FACTORS, ["codes: ", "distinct", "'a'"]),
     "codes: names alike": (TABLE.set_axis([1, "1", 2, 3], axis=1), FACTORS, ["codes: ", "distinct", "'1'"]),
     "codes: records": (RECORDS, FACTORS, ["codes: "]),
-    "codes: None for all": (None, FACTORS, ["codes: ", "None"]),
-    "codes: a dict": ({"a": [1, 2]}, FACTORS, ["codes: ", "dict"]),
     "codes: a number": (3.0, FACTORS, ["codes: ", "float"]),
     "codes: a path": ("codes.csv", FACTORS, ["codes: ", "load"]),
     "codes: a generator": (iter(CODES), FACTORS, ["codes: "]),
@@ -141,19 +132,10 @@ BAD_DATA: dict[str, tuple[Any, Any, list[str]]] = {
     ),
     "factors: inf": (CODES, with_value(FACTORS, 8, 2, np.inf), ["factors: 1 infinite", "'v3'", "row 8"]),
     "factors: range beyond floats": (CODES, with_value(HUGE, 0, 0, 0.5), ["factors: ", "'v1'", "rescale"]),
-    "factors: complex": (CODES, FACTORS + 1j, ["factors: ", "'v1'", "complex"]),
-    "factors: dates": (CODES, DATES, ["factors: ", "'v1'", "dates"]),
-    "factors: dates with a zone": (CODES, ZONED, ["factors: ", "'when'", "dates"]),
     "factors: junk": (CODES, column_of([1, "a", {"b": 2}, None] * 10), ["factors: ", "'v1'"]),
-    "factors: lists in cells": (CODES, column_of([[1], [2, 3]] * 20), ["factors: ", "'v1'", "list"]),
     "factors: three dimensions": (CODES, FACTORS[:, :, None], ["factors: ", "2 dimensions", "(40, 3, 1)"]),
     "factors: a number": (CODES, 2, ["factors: ", "int"]),
-    "factors: None for all": (CODES, None, ["factors: ", "None"]),
-    "factors: a dict": (CODES, {"v1": [0, 1]}, ["factors: ", "dict"]),
-    "factors: ragged": (CODES, [[1, 2], [3]], ["factors: ", "equal length", "row 1"]),
     "factors: empty list": (CODES, [], ["factors: ", "rows"]),
-    "factors: no columns": (CODES, FACTORS[:, :0], ["factors: ", "column"]),
-    "factors: names twice": (CODES, pd.DataFrame(FACTORS, columns=["a", "b", "a"]), ["factors: ", "distinct", "'a'"]),
     "factors: all constant": (CODES, np.ones((N, 2)) * [1, 2], ["factors: ", "constant", "'v1', 'v2'"]),
     "factors: a column without annotation": (
         CODES,
@@ -161,6 +143,22 @@ BAD_DATA: dict[str, tuple[Any, Any, list[str]]] = {
         ["factors: ", "'v2'", "no annotated row"],
     ),
 }
+
+#: What is refused in either argument: a table, and parts of the message; {} is the first letter of its columns.
+OF_BOTH: dict[str, tuple[Any, list[str]]] = {
+    "complex": (CODES + 1j, ["'{}1'", "complex"]),
+    "dates": (DATES, ["'{}1'", "dates"]),
+    "dates with a zone": (ZONED, ["'when'", "dates"]),
+    "lists in cells": (column_of([[1], [2, 3]] * 20), ["'{}1'"]),
+    "ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0]], ["equal length", "row 1"]),
+    "no columns": (CODES[:, :0], ["column"]),
+    "names twice": (TABLE.set_axis(["a", "b", "a", "c"], axis=1), ["distinct", "'a'"]),
+    "None for all": (None, ["None"]),
+    "a dict": ({"a": [1, 2]}, ["dict"]),
+}
+for _name, (_table, _parts) in OF_BOTH.items():
+    BAD_DATA[f"codes: {_name}"] = (_table, FACTORS, ["codes: ", *(part.format("z") for part in _parts)])
+    BAD_DATA[f"factors: {_name}"] = (CODES, _table, ["factors: ", *(part.format("v") for part in _parts)])
 
 
 def refused(function: str, codes: object, factors: object, **keywords: Any) -> str:

@@ -6,7 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,6 @@ pytestmark = [
 
 CODES, FACTORS, STDS = small()
 STOCHASTIC = [name for name in NAMES if demele.metrics.describe(name).stochastic]
-DETERMINISTIC = [name for name in NAMES if name not in STOCHASTIC]
-#: One metric of every computation, so that a test of the computation is not run three times.
-ONE_PER_GROUP = list({CATALOGUE[name].group: name for name in NAMES if CATALOGUE[name].group != "information"}.values())
 #: What a permutation, a resample or another seed costs is small for these.
 AFFORDABLE = [name for name in NAMES if not name.startswith(("dci_", "unique"))]
 
@@ -73,33 +70,13 @@ def test_perfect_codes_score_more_than_noise(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_native_values_have_the_declared_unit_and_names(name: str) -> None:
+def test_native_values_have_the_declared_unit_names_and_aggregate(name: str) -> None:
     score = whole()[name]
     assert score.native_unit == demele.metrics.describe(name).native
     expected = {"per factor": list(FACTORS), "per code": list(CODES), "whole": []}[score.native_unit]
     assert list(score.native) == expected
     assert (score.per_factor is None) or (score.per_code is None)
-    assert score.code_names == tuple(CODES)
-    assert score.factor_names == tuple(FACTORS)
-    assert score.n == len(CODES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_matrix_has_codes_as_rows_and_factors_as_columns(name: str) -> None:
-    score = whole()[name]
-    if name.startswith("z_") or name in ("explicitness", "mcc_weak", "r2_affine", "infoe", "capacity_explicitness"):
-        assert score.matrix is None
-        return
-    assert list(score.matrix.index) == list(CODES)
-    assert list(score.matrix.columns) == list(FACTORS)
-    assert score.matrix_of
-    if name.startswith("dci"):  # the importance of the first code is largest for the factor that it holds
-        assert score.matrix.loc["first"].idxmax() == "size"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_value_is_the_aggregate_of_the_native_values(name: str) -> None:
-    score = whole()[name]
+    assert (score.code_names, score.factor_names, score.n) == (tuple(CODES), tuple(FACTORS), len(CODES))
     native = np.array(list(score.native.values()))
     if name == "dcimig" or name == "irs":  # weighted by entropy
         assert native.min() <= score.value <= native.max()
@@ -107,6 +84,13 @@ def test_value_is_the_aggregate_of_the_native_values(name: str) -> None:
         assert_close(score.value, np.nansum(native * score.details["weights"]), ROUNDING)
     elif len(native):
         assert_close(score.value, np.nanmean(native) if name in GATED else native.mean(), ROUNDING)
+    if name.startswith("z_") or name in ("explicitness", "mcc_weak", "r2_affine", "infoe", "capacity_explicitness"):
+        assert score.matrix is None
+        return
+    assert (list(score.matrix.index), list(score.matrix.columns)) == (list(CODES), list(FACTORS))
+    assert score.matrix_of
+    if name.startswith("dci"):  # the importance of the first code is largest for the factor that it holds
+        assert score.matrix.loc["first"].idxmax() == "size"
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
@@ -140,12 +124,6 @@ def test_dict_holds_everything_as_json_can(name: str) -> None:
 # Signatures ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*DETERMINISTIC, *ONE_PER_GROUP])
-def test_a_signature_makes_the_number_again(name: str) -> None:
-    score = whole()[name]
-    same(demele.replay(str(score.signature), demele.Codes(CODES, std=STDS), FACTORS), score)
-
-
 @pytest.mark.parametrize("name", ["mig", "jemmig", "sap", "z_min_variance", "irs"])
 def test_a_signature_makes_intervals_and_chance_again(name: str) -> None:
     keywords: dict[str, Any] = {"n_repeats": 2, "n_bootstrap": 3, "level": 0.8, "n_permutations": 2, "seed": 5}
@@ -163,25 +141,15 @@ def test_a_signature_holds_kinds_and_missing(name: str) -> None:
     assert str(as_classes.signature) != str(score.signature)
 
 
-#: For every option, values that differ from its default, and options that they need to matter.
+#: For every option that takes no words, values that differ from its default, and options that they need to matter.
 OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "bins": [(4, {}), (demele.bins.EqualFrequency(6), {}), (demele.bins.Adaptive(), {}), ([-9, 0, 0.3, 0.6, 9], {})],
-    "estimator": [("knn", {}), ("robust", {})],
-    "correction": [("miller-madow", {}), ("adjusted", {})],
     "n_neighbors": [(9, {"estimator": "knn"})],
     "reg_dim": [([0, 1, 3], {}), (["second", "first", "third"], {})],
     "quantile": [(0.8, {})],
     "normaliser": [("maximum", {"quantile": 0.8})],
-    "weights": [("uniform", {}), ("raw-deviation", {})],
-    "value_weights": [("uniform", {})],
     "penalty": [(0.01, {})],
-    "score_on": [("training", {})],
-    "classifier": [("multinomial", {})],
-    "probabilities": [("raw", {})],
-    "scaling": [("standard", {})],
-    "units": [("raw", {})],
     "prune_below": [(0.6, {})],
-    "report": [("unscaled", {})],
     "class_weight": [(None, {}), ("balanced", {})],
     "n_train": [(50, {})],
     "n_test": [(30, {})],
@@ -190,27 +158,17 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "max_depth": [(1, {})],
     "max_bins": [(4, {})],
     "learning_rate": [(0.5, {})],
-    "informativeness": [("uniform-6", {})],
-    "factor_weights": [("importance", {})],
-    "importance": [("permutation", {})],
-    "average": [],  # matters where codes are fewer than factors: tests/metrics/test_mcc.py
+    "average": [],  # matters where codes are fewer than factors: tests/metrics/test_correlations.py
     "cross_fit": [(3, {})],
     "gate": [(True, {})],
-    "active": [],  # these three: tests/metrics/test_infomec.py and test_med.py
+    "active": [],  # these three: tests/metrics/test_information_shares.py
     "active_share": [],
-    "normalise": [("none", {})],
     "encoding": [("one-hot", {})],
-    "effect": [("published", {})],
     "variance": [("plug-in", {})],
-    "pooling": [("max", {})],
     "overlap_weight": [(0.9, {})],
     "joint": [("adjusted", {"bins": 2})],
     "top_k": [(1, {})],
-    "relative_to": [("channel", {})],
-    "mapping": [("one-to-one", {})],
-    "probe": [("forest", {})],
     "largest": [(16, {})],
-    "baseline": [("uniform", {})],
     "most_loss": [(0.2, {})],
     "share": [],  # matters where codes are fewer than factors: tests/metrics/test_snc.py
     "intended": [([[0, 0, 1]] * 4, {})],
@@ -230,6 +188,12 @@ CONCERNED: dict[str, str | tuple[str, ...]] = {
 }
 
 
+def other_values(option: inspect.Parameter) -> list[tuple[object, dict[str, object]]]:
+    """Return the values of the table, or all words that an option takes."""
+    words = [word for own in (option.annotation, *get_args(option.annotation)) for word in get_args(own)]
+    return OTHER_VALUES[option.name] if option.name in OTHER_VALUES else [(word, {}) for word in words]
+
+
 def options_of(name: str) -> Iterator[Any]:
     """Yield every option of a metric with each other value."""
     for parameter in inspect.signature(CATALOGUE[name].call).parameters.values():
@@ -238,7 +202,7 @@ def options_of(name: str) -> Iterator[Any]:
         concerned = CONCERNED.get(parameter.name)
         if concerned is not None and name.startswith("dci_") and not name.endswith(concerned):
             continue  # it concerns another score of the same predictor
-        for index, (value, needed) in enumerate(OTHER_VALUES[parameter.name]):
+        for index, (value, needed) in enumerate(other_values(parameter)):
             if value != parameter.default:
                 identity = f"{name}-{parameter.name}-{index}"
                 yield pytest.param(name, parameter.name, value, needed, id=identity)
@@ -271,22 +235,11 @@ def test_every_option_matters_and_is_in_the_signature(
 # Seeds, repeats, workers ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [2, 4])
-def test_same_seed_same_bits_with_any_number_of_workers(n_jobs: int) -> None:
-    # all metrics once with two workers; with four, those that are cheap
-    names = NAMES if n_jobs == 2 else ["mig", "sap", "z_diff", "explicitness", "irs"]
-    together = demele.evaluate(
-        demele.Codes(CODES, std=STDS),
-        FACTORS,
-        names,
-        options=CHEAP,
-        n_repeats=2,
-        n_bootstrap=2,
-        n_permutations=2,
-        n_jobs=n_jobs,
-    )
-    for score in together:
-        same(score, whole(n_repeats=2, n_bootstrap=2, n_permutations=2)[score.metric])
+def test_same_seed_same_bits_with_any_number_of_workers() -> None:
+    draws = {"n_repeats": 2, "n_bootstrap": 2, "n_permutations": 2}
+    codes = demele.Codes(CODES, std=STDS)
+    for score in demele.evaluate(codes, FACTORS, NAMES, options=CHEAP, n_jobs=2, **draws):  # type: ignore[arg-type]
+        same(score, whole(**draws)[score.metric])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -539,27 +492,9 @@ def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
         demele.evaluate(CODES[["first"]], FACTORS[["size"]], ["mig", "modularity"])
 
 
-def values_or_message(metrics: list[Any]) -> Any:
-    try:
-        return [score.value for score in demele.evaluate(CODES, FACTORS, metrics)]
-    except demele.DemeleError as error:
-        return str(error)
-
-
 def test_a_callable_does_not_replace_a_metric_of_its_name() -> None:
     def mig(codes: Any, factors: Any) -> float:
         return 7.0
 
-    values = values_or_message(["mig", mig])
-    assert values == [whole()["mig"].value, 7.0] or "'mig'" in values
-
-
-def test_undefined_values_are_null_in_json() -> None:
-    constant = FACTORS.assign(nothing=1)
-    with pytest.warns(demele.errors.UndefinedFactorWarning, match="'nothing'"):
-        evaluation = demele.evaluate(CODES, constant, ["mig", "irs"], n_bootstrap=3)
-    told = strict_json(evaluation.to_json())
-    mig = next(score for score in told["scores"] if score["metric"] == "mig")
-    native = dict(zip(mig["factor_names"], mig["per_factor"], strict=True))
-    assert native["nothing"] is None
-    assert native["size"] > 0
+    values = [score.value for score in demele.evaluate(CODES, FACTORS, ["mig", mig])]
+    assert values == [whole()["mig"].value, 7.0]

@@ -1,4 +1,4 @@
-"""Whole, batched, merged, through torch and Keras, on Dask and from the command line: one metric, one number."""
+"""Whole, in batches, stored, through torch and Keras, on Dask and from the command line: one metric, one number."""
 
 import contextlib
 import functools
@@ -66,16 +66,6 @@ def fed(accumulator: demele.Accumulator, batches: list[Any]) -> demele.Accumulat
 def batched(framed: bool) -> Numbers:
     accumulator = demele.Accumulator(NAMES, frame=FRAME if framed else None, options=CHEAP)
     return numbers(fed(accumulator, BATCHES).compute())
-
-
-@functools.cache
-def merged(framed: bool) -> Numbers:
-    parts = [
-        fed(demele.Accumulator(NAMES, frame=FRAME if framed else None, stream=stream, options=CHEAP), [rows])
-        for stream, rows in enumerate(BATCHES)
-    ]
-    left = parts[3].merge(parts[1].merge(parts[4]))
-    return numbers(left.merge(parts[2].merge(parts[0])).compute())
 
 
 @functools.cache
@@ -147,8 +137,6 @@ Route = Callable[[str], Numbers]
 ROUTES: dict[str, Route] = {
     "batched with a frame": lambda _: batched(True),
     "batched": lambda _: batched(False),
-    "merged with a frame": lambda _: merged(True),
-    "merged": lambda _: merged(False),
     "written and read": lambda _: written_and_read(True),
     "torch": torch_metric,
     "keras": keras_metric,
@@ -157,7 +145,7 @@ ROUTES: dict[str, Route] = {
 
 
 #: Routes that sum under a frame.
-FRAMED = ("batched with a frame", "merged with a frame", "written and read", "torch", "keras")
+FRAMED = ("batched with a frame", "written and read", "torch", "keras")
 #: What a route does not do, and why.
 NOT_ON = {("dask", "rmig"): "soft counts spread every row over all bins: not read a piece at a time, and refused"}
 CASES = [(route, name) for route in ROUTES for name in NAMES if (route, name) not in NOT_ON]

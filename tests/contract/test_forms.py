@@ -1,7 +1,13 @@
-"""A metric is one decorated formula: its public function has the formula's options, and imports its own file only."""
+"""A metric is one decorated formula: its public function has the formula's options, and imports its own file only.
+
+Tests say which metrics they are about by a mark: ``pytest.mark.oracle("mig")`` where its numbers are compared to an
+independent computation (one of ``tests/oracles``, another library, published code or values), and
+``pytest.mark.worked("mig")`` where they are compared to a number that was worked out by hand and is neither 0 nor 1.
+"""
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +51,13 @@ def test_a_metric_is_imported_alone() -> None:
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     files = {name.removeprefix("demele.metrics.") for name in loaded}
     assert files & set(FILES.values()) == {"information.gaps"}
+
+
+@pytest.mark.parametrize("kind", ["oracle", "worked"])
+def test_every_metric_has_a_test_of_each_kind(kind: str) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in GOLDEN.parents[1].rglob("test_*.py")]
+    marks = [mark for text in texts for mark in re.findall(rf"^@pytest\.mark\.{kind}\(([^)]*)\)", text, re.MULTILINE)]
+    assert {name for mark in marks for name in re.findall(r'"(\w+)"', mark)} == set(demele.list_metrics())
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
-from demele.metrics.metric import Metric
 from tests.contract.cases import CHEAP, NAMES
 
 Array = NDArray[np.float64]
@@ -50,16 +49,10 @@ def moderate(name: str, n: int = N, seed: int = 3) -> tuple[Array, Array]:
     return codes, factors
 
 
-def _name(metric: str | Metric) -> str:
-    return metric if isinstance(metric, str) else metric.name
-
-
-def scored(metric: str | Metric, codes: Array, factors: Array, **more: Any) -> demele.Score | None:
+def scored(name: str, codes: Array, factors: Array, **more: Any) -> demele.Score | None:
     """Return a score; None where it is refused with a reason."""
-    if isinstance(metric, Metric):
-        return _all_scored([metric], codes, factors, **more).get(metric.name)
-    found = _of_group(demele.metrics.describe(metric).group, codes.tobytes(), factors.tobytes(), len(codes), repr(more))
-    return found.get(metric)
+    group = demele.metrics.describe(name).group
+    return _of_group(group, codes.tobytes(), factors.tobytes(), len(codes), repr(more)).get(name)
 
 
 @functools.cache
@@ -71,7 +64,7 @@ def _of_group(group: str, codes: bytes, factors: bytes, n: int, more: str) -> di
     return _all_scored(members, first, second, **settings)
 
 
-def _all_scored(metrics: list[Any], codes: Array, factors: Array, **more: Any) -> dict[str, demele.Score]:
+def _all_scored(metrics: list[str], codes: Array, factors: Array, **more: Any) -> dict[str, demele.Score]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -138,24 +131,15 @@ DISTURBED: dict[str, tuple[Callable[[Array, Array], Data], Callable[[Array, Arra
 }
 
 
-def told(metric: str | Metric, disturb: str) -> tuple[float, demele.Score | None]:
-    """Return a score before a disturbance, and after; None where it is refused with a reason."""
+def silent_move(name: str, disturb: str) -> str:
+    """Return what a disturbance does to a score that does not say so; nothing, where all is well."""
     start, end, other = DISTURBED[disturb]
-    before = scored(metric, *start(*moderate(_name(metric))), **other)
+    before, after = scored(name, *start(*moderate(name)), **other), scored(name, *end(*moderate(name)))
     if before is None:
         raise ValueError("what is disturbed has a score")
-    return before.value, scored(metric, *end(*moderate(_name(metric))))
-
-
-def silent_move(metric: str | Metric, disturb: str) -> str:
-    """Return what a disturbance does to a score that does not say so; nothing, where all is well."""
-    before, after = told(metric, disturb)
-    if after is None or after.fragile or not abs(after.value - before) > MOVED:
+    if after is None or after.fragile or not abs(after.value - before.value) > MOVED:
         return ""
-    return f"{after.metric}: {disturb}: {before:.3f} became {after.value:.3f}; notes: {after.notes}"
-
-
-# Metrics of ours ----------------------------------------------------------------------------------------------------
+    return f"{name}: {disturb}: {before.value:.3f} became {after.value:.3f}; notes: {after.notes}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -195,6 +179,3 @@ def test_every_guard_is_decided_and_every_formula_can_be_called(name: str) -> No
 def test_names_are_those_of_one_metric_each() -> None:
     names = [one for name in NAMES for one in (name, *demele.metrics.describe(name).aliases)]
     assert len(names) == len(set(names))
-
-
-# Wrongly decided ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Scores of the bench are the numbers of ``evaluate``, and what has none has its reason."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,11 +21,6 @@ CODES, FACTORS, STDS = small()
 ARRAYS = CODES.to_numpy(), FACTORS[["size", "light"]].to_numpy(dtype=float)
 
 
-@functools.cache
-def all_at_once(seed: int) -> tuple[dict[str, float], dict[str, str]]:
-    return plain(NAMES, seed=seed)
-
-
 def plain(
     metrics: Any, *, seed: int = 0, protocol: str = "review2022", **keywords: Any
 ) -> tuple[dict[str, float], dict[str, str]]:
@@ -37,7 +31,7 @@ def plain(
 @pytest.mark.parametrize("seed", [0, 7])
 def test_every_value_is_that_of_evaluate(seed: int) -> None:
     expected = demele.evaluate(demele.Codes(CODES, std=STDS), FACTORS, NAMES, options=CHEAP, seed=seed)
-    values, reasons = all_at_once(seed)
+    values, reasons = plain(NAMES, seed=seed)
     assert sorted(values) == sorted(NAMES)
     assert reasons == {}
     for name in NAMES:
@@ -51,11 +45,6 @@ def test_every_protocol_gives_the_values_of_evaluate(protocol: str) -> None:
     assert {name: value.hex() for name, value in values.items()} == {
         name: float(expected[name].value).hex() for name in QUICK
     }
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_value_does_not_depend_on_what_is_asked_beside_it(name: str) -> None:
-    assert_exact(plain([name], seed=7)[0][name], all_at_once(7)[0][name])
 
 
 def test_codes_that_are_meant_for_factors_reach_the_metrics_that_need_them() -> None:

@@ -35,18 +35,6 @@ def grid(levels: int, m: int, copies: int = 1) -> NDArray[np.int_]:
 # What a gap is divided by --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("k", "expected"), [(2, math.log(2)), (5, math.log(5))])
-def test_mig_is_divided_by_the_entropy_of_the_factor(k: int, expected: float) -> None:
-    # z = floor(k v) keeps log k of log 10: 0.301 and 0.699; divided by the entropy of the code it would be 1
-    factors = (np.arange(10_000)[:, None] * np.array([1, 37]) % 10_000 + 0.5) / 10_000
-    codes = np.floor(k * factors)
-    score = demele.metrics.mig(codes, factors)
-    assert score.value == pytest.approx(expected / math.log(10), abs=2e-3)
-    assert demele.metrics.dcimig(codes, factors).value == pytest.approx(score.value, abs=2e-3)
-    # MIG-sup is relative to the factors' entropy too
-    assert demele.metrics.mig_sup(codes, factors).value == pytest.approx(score.value, abs=2e-3)
-
-
 def test_entropy_of_a_continuous_factor_does_not_grow_with_the_rows() -> None:
     # the neighbour "entropy" of Latte does, and its score of one representation falls with n
     def score(n: int, estimator: Any) -> float:
@@ -99,13 +87,6 @@ def test_a_dead_code_first_is_a_dead_code_last(group: str) -> None:
         assert_close(first, last, ROUNDING)
 
 
-def test_a_representation_that_is_all_dead_scores_zero() -> None:
-    # 0.5 for JEMMIG in print
-    factors = uniform(300, 2)
-    for name in ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap"):
-        assert_close(scored(name, np.zeros((300, 2)), factors).value, 0.0, ROUNDING)
-
-
 def test_permuted_codes_are_named_not_only_scored_minus_one() -> None:
     factors = uniform(2000, 2)
     swapped = factors[:, ::-1]
@@ -116,9 +97,6 @@ def test_permuted_codes_are_named_not_only_scored_minus_one() -> None:
         assert told.value > 0.95
         assert any("reg_dim" in note.message for note in assumed.notes)
         assert not any(note.code == "assumed-reg-dim" for note in told.notes)
-
-
-# Missing, and values that look like it --------------------------------------------------------------------------------
 
 
 # Units ---------------------------------------------------------------------------------------------------------------
@@ -229,14 +207,7 @@ def test_irs_may_be_negative_and_says_so() -> None:
     assert demele.metrics.describe("irs").range[0] <= -0.5
 
 
-# Continuous factors where classes are needed --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["mig", "modularity", "explicitness", "z_diff", "z_min_variance"])
-def test_continuous_factors_are_cut_not_taken_as_classes(name: str) -> None:
-    # every value its own class: MIG of the identity is 3.6e-5 in public code
-    factors = uniform(1000, 2)
-    assert scored(name, factors, factors).value > 0.7
+# Rows of tables ------------------------------------------------------------------------------------------------------
 
 
 FILTERED = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["a", "b"])

@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,23 +15,12 @@ from demele.core.inputs import read_pair
 from demele.core.lazy import Later
 from demele.metrics import run, source
 from demele.metrics.data import TableSettings
+from demele.metrics.verdict import verdict_of
 
 
 def _rows(n: int = 300) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     factors = np.random.default_rng(n).random((n, 3))
     return factors @ np.random.default_rng(1).normal(size=(3, 4)), factors
-
-
-def _counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[str]:
-    calls: list[str] = []
-    kept: Callable[..., Any] = getattr(module, name)
-
-    def counting(*given: Any, **more: Any) -> Any:
-        calls.append(name)
-        return kept(*given, **more)
-
-    monkeypatch.setattr(module, name, counting)
-    return calls
 
 
 def test_parts_are_made_once_and_copies_share_them() -> None:
@@ -42,10 +32,11 @@ def test_parts_are_made_once_and_copies_share_them() -> None:
 
 
 def test_the_verdict_is_judged_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = _counted(monkeypatch, run, "verdict_of")
+    judge = Mock(wraps=verdict_of)
+    monkeypatch.setattr(run, "verdict_of", judge)
     found = demele.evaluate(*_rows(), ["mig"])
     other = replace(found, name="other")
-    assert calls == []
+    assert not judge.called
     assert other.verdict is found.verdict
     assert other.rows is found.rows
 
@@ -80,6 +71,3 @@ def test_shuffles_of_packed_rows_count_what_shuffled_rows_do() -> None:
         wanted = memory._table(memory.data.shuffled(11, index), settings, True)
         np.testing.assert_array_equal(table.information, wanted.information)
         np.testing.assert_array_equal(table.factor_information, wanted.factor_information)
-
-
-# What the predictors of several factors share ------------------------------------------------------------------------

@@ -15,16 +15,11 @@ SUGGESTED = {
     "informativeness_test": ("dci_boosting_explicitness", "dci_forest_explicitness"),
     "dci_validation": ("dci_forest_modularity",),
     "beta_vae_sklearn": ("z_diff",),
-    "compute_beta_vae_sklearn": ("z_diff",),
     "factor_vae_metric": ("z_min_variance",),
     "metric_factor_vae": ("z_min_variance",),
     "compute_mig": ("mig",),
-    "mig_validation": ("mig",),
-    "sap_score": ("sap",),
     "sap_score_validation": ("sap",),
-    "compute_irs": ("irs",),
     "modularity_explicitness": ("modularity", "explicitness"),
-    "explicitness_score_test": ("explicitness",),
     "unified_scores": ("mig", "sap", "modularity"),
 }
 
