@@ -150,7 +150,7 @@ def test_boosting_logits(n_levels: int) -> None:
     bins = Bins(presorted.subset(train))
     unseen = bins.apply(presorted.rank[:, test])
     _, boosted = module._boost(bins, module._loss(level[train], True), 20, 3, 0.1, rng)
-    logits = boosted.outputs(unseen)
+    logits = boosted(unseen)
     peer = GradientBoostingClassifier(n_estimators=20).fit(codes[train], level[train])
     expected = peer.decision_function(codes[test]).reshape(len(test), -1).T
     if n_levels > 2:  # a constant may be added to all logits of a row
