@@ -53,8 +53,7 @@ def calls() -> list[float]:
 
 def quietly(*args: Any, **given: Any) -> bench.Characterisation:
     """Characterise metrics that may give no value on the first representation, which is told by a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DemeleWarning)
+    with warnings.catch_warnings(action="ignore", category=DemeleWarning):
         return bench.check_metrics(*args, **given)
 
 
@@ -82,37 +81,24 @@ def test_a_verdict_that_is_not_there_suggests_the_nearest(row: str, criterion: A
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::demele.errors.DemeleWarning")
 @pytest.mark.parametrize("name", ["mixing", "redundant", "bins"])
 def test_values_are_those_of_evaluate_to_the_bit(name: str) -> None:
-    asked: list[Any] = ["mig", "jemmig", "sap", "z_min_variance", "rmig"]
-    scenario = bench.scenario(name)
-    if name == "bins":
-        asked = ["mig", "jemmig"]  # the others take no number of bins
-    frame = bench.check_metrics([*asked, correlation], name, seeds=2, n_rows=N).value_frame()
-    assert set(frame["scenario"]) == {name}
+    # only some metrics take a number of bins
+    asked: list[Any] = ["mig", "jemmig", *([] if name == "bins" else ["sap", "z_min_variance", "rmig", correlation])]
+    frame = bench.check_metrics(asked, name, seeds=2, n_rows=N).value_frame()
+    assert (len(frame), set(frame["scenario"])) == (len(asked) * 2 * len(bench.scenario(name).severities), {name})
     assert frame["reason"].eq("").all()
-    seen = 0
-    for severity in scenario.severities:
-        for seed in range(2):
-            rows = frame[(frame["severity"] == severity) & (frame["seed"] == seed)]
-            values = dict(zip(rows["metric"], rows["value"], strict=True))
-            assert len(values) == len(rows) > 0
-            given = drawn(scenario, severity, seed, N)
-            if name != "bins":
-                assert values.pop("correlation") == correlation(given.codes, given.factors)
-            codes_std = np.broadcast_to(0.01 * given.codes.std(axis=0), given.codes.shape)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                expected = demele.evaluate(
-                    demele.Codes(given.codes, std=codes_std),
-                    given.factors,
-                    list(values),
-                    seed=seed,
-                    options=given.options,
-                )
-            assert_exact(list(values.values()), [expected[metric].value for metric in values])
-            seen += len(values)
-    assert seen == len(frame) - (0 if name == "bins" else 2 * len(scenario.severities))
+    groups: Any = frame.groupby(["severity", "seed"])
+    for (severity, seed), rows in groups:
+        values = dict(zip(rows["metric"], rows["value"], strict=True))
+        given = drawn(bench.scenario(name), severity, int(seed), N)
+        if name != "bins":
+            assert values.pop("correlation") == correlation(given.codes, given.factors)
+        codes_std = np.broadcast_to(0.01 * given.codes.std(axis=0), given.codes.shape)
+        codes = demele.Codes(given.codes, std=codes_std)
+        expected = demele.evaluate(codes, given.factors, list(values), seed=int(seed), options=given.options)
+        assert_exact(list(values.values()), [expected[metric].value for metric in values])
 
 
 def test_points_of_curves_are_means_with_student_intervals() -> None:

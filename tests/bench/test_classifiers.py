@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
-from demele.bench.comparisons import experiment
-from demele.bench.comparisons.experiment import candidate_classifier, indicators, select_varied
+from demele.bench.comparisons import contenders
+from demele.bench.comparisons.contenders import candidate_classifier, indicators, select_varied
 from demele.classifiers.stats import bias
 from demele.core.errors import NotEnoughData
 from tests.refusals import refuses
@@ -36,7 +36,7 @@ def test_wrong_labels_change_no_draw() -> None:
 def test_one_nearest_neighbour_is_at_chance_out_of_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     # It is right about every instance that it has learned from: the surest sign of a leak.
     one = ("nearest neighbours", KNeighborsClassifier(1))
-    monkeypatch.setattr(experiment, "draw_model", lambda *arguments: one)
+    monkeypatch.setattr(contenders, "draw_model", lambda *arguments: one)
     features, _, folds = blobs(400)
     rates = []
     for index in range(30):

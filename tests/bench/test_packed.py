@@ -60,8 +60,7 @@ def varied() -> bench.Characterisation:
     """Registered and own metrics, own and known scenarios, seeds that failed, a curve that was declined."""
     own = bench.candidate(mean, name="own", claims=("compactness", "explicitness"), discretises=False)
     metrics: list[Any] = ["mig", "sap", sometimes, own]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DemeleWarning)  # one may give no value on the first representation
+    with warnings.catch_warnings(action="ignore", category=DemeleWarning):  # one may give no value at first
         return bench.check_metrics(metrics, ["mixing", mine()], seeds={"source": 4, "added": 3}, n_rows=100, level=0.9)
 
 
@@ -92,17 +91,12 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
         other = again.curves[key]
         assert (other.metric, other.scenario, other.declined) == (curve.metric, curve.scenario, curve.declined)
         assert [list(own) for own in other.outcomes] == [list(own) for own in curve.outcomes]
-        for mine_, theirs in zip(curve.values, other.values, strict=True):
-            assert mine_.dtype == theirs.dtype
-            assert mine_.tobytes() == theirs.tobytes()
     assert again.value_frame().equals(found.value_frame())
     assert again.curve_frame().equals(found.curve_frame())
     assert again.verdicts == found.verdicts
     assert again.criteria == found.criteria
     assert without_seconds(again) == without_seconds(found)
     assert repr(again) == repr(found)
-    for what in ("protocol", "n_samples", "level", "seeds", "slow_seeds", "version"):
-        assert getattr(again, what) == getattr(found, what)
 
 
 def test_times_are_kept_as_medians(tmp_path: Path) -> None:

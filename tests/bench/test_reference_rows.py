@@ -52,10 +52,6 @@ def test_the_reference_has_all_metrics_on_all_scenarios() -> None:
     assert not any(row.own for row in found.rows)
 
 
-def kind(scenario: str) -> str:
-    return "source" if bench.scenario(scenario).kind == "source" else "added"
-
-
 def test_every_value_is_a_number_and_every_seed_is_there() -> None:
     found = reference()
     for (metric, scenario), curve in found.curves.items():
@@ -64,8 +60,9 @@ def test_every_value_is_a_number_and_every_seed_is_there() -> None:
         assert all(math.isfinite(value) for own in curve.values for value in own.tolist()), (metric, scenario)
         seeds = {number + failed for number, failed in zip(curve.n, curve.failed, strict=True)}
         if metric in FEWER:  # the exception that is declared, and no other
-            declared = fewer_seeds(metric)
-            assert seeds == {declared.get(scenario, declared[kind(scenario)])}, (metric, scenario)
+            declared, kind = fewer_seeds(metric), bench.scenario(scenario).kind
+            usual = declared["source" if kind == "source" else "added"]
+            assert seeds == {declared.get(scenario, usual)}, (metric, scenario)
         else:
             assert seeds <= {found.seeds[scenario], found.slow_seeds[scenario]}, (metric, scenario)
         assert len(curve.values) == len(bench.scenario(scenario).severities)
@@ -144,21 +141,17 @@ def test_rows_of_one_scenario_take_the_place_of_their_own_only(file: Path) -> No
     refuses(FormatError, "the rows of sap were made", write_reference, checked("noise", n_rows=200), file, keep=True)
 
 
-def check_everything_says_so(found: bench.Characterisation, metric: str) -> None:
-    verdict = found.verdict(metric, "calibrated")
-    assert (verdict.status, verdict.summary, verdict.was_run) == (NOT_YET, NOT_YET, False)
-    assert found.table().loc[metric, "calibrated"] == NOT_YET
-    told = found.to_dict()
-    json.dumps(told, allow_nan=False)
-    assert [item["name"] for item in told["metrics"] if not item["characterised"]] == [metric]
-    assert all(item.status != NOT_YET for item in found.verdicts if item.row == "mig")
-
-
 def test_a_metric_without_its_line_is_not_yet_characterised(file: Path, tmp_path: Path) -> None:
     lines = [line for line in lzma.decompress(file.read_bytes()).splitlines() if b'[{"name":"z_diff"' not in line]
     file.write_bytes(lzma.compress(b"\n".join(lines)))
     found = bench.reference()
-    check_everything_says_so(found, "z_diff")
+    verdict = found.verdict("z_diff", "calibrated")
+    assert (verdict.status, verdict.summary, verdict.was_run) == (NOT_YET, NOT_YET, False)
+    assert found.table().loc["z_diff", "calibrated"] == NOT_YET
+    told = found.to_dict()
+    json.dumps(told, allow_nan=False)
+    assert [item["name"] for item in told["metrics"] if not item["characterised"]] == ["z_diff"]
+    assert all(item.status != NOT_YET for item in found.verdicts if item.row == "mig")
     assert (
         found.verdict("z_diff", "no_discretisation").status == reference().verdict("z_diff", "no_discretisation").status
     )

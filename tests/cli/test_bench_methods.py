@@ -206,6 +206,6 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Sweep, "run", never)
-    monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], "artificial_annotators", never)
+    monkeypatch.setattr(sys.modules["demele.bench.comparisons.compared"], "artificial_annotators", never)
     demele.refused(message, "bench", "methods", *arguments, "--quiet")
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"

@@ -28,16 +28,6 @@ def _write(name: str, **columns: Any) -> str:
 # Columns ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["data.csv::old", "data.tsv::old", "data.parquet::old", "data.json::old", "data.npz::old", "old.npy"]
-)
-def test_the_same_classes_from_every_kind_of_file(
-    name: str, labels_folder: Path, judged: pd.DataFrame, warned: list[str]
-) -> None:
-    assert_exact(column(name, warned.append), judged["old"])
-    assert warned == []
-
-
 def test_a_table_of_probabilities_is_no_column_of_classes(labels_folder: Path, warned: list[str]) -> None:
     table = np.full((600, 4), 0.25)
     np.save("probabilities.npy", table)

@@ -20,6 +20,7 @@ import pandas as pd
 import polars as pl
 import scipy.sparse
 import torch
+from sklearn.naive_bayes import GaussianNB
 
 import demele
 from demele import bench, classifiers, data, lab, labels
@@ -142,13 +143,6 @@ def targets() -> tuple[str, ...]:
     return (*public(), *methods)
 
 
-def target(name: str) -> Callable[..., Any]:
-    """Return what a name of :func:`targets` stands for."""
-    holder, _, member = name.partition(":")
-    found: Callable[..., Any] = getattr(objects()[holder](), member) if member else public()[name]
-    return found
-
-
 # Good values ---------------------------------------------------------------------------------------------------------
 
 
@@ -179,21 +173,17 @@ def good_values() -> dict[str, Any]:
         "first": labels.Audit([0, 2], [0, 0], design="uniform"), "second": labels.Audit([4, 6], [0, 0], design="uniform"), "at": 0.5, "than": 0.5,
         "scores": pd.DataFrame(rng.random((8, 3)), columns=["mig", "sap", "dci"]), "scores_established": [0.5, 0.6, 0.7],
         "scores_candidate": [0.5, 0.7, 0.8], "n_test": 10, "n_train": 20, "batch": codes, "sample": data.Sample(pd.DataFrame(codes), pd.DataFrame(factors), "x"),
-        "model": _encoder, "encode": _encoder, "predict": _predicted, "estimator": _classifier(), "maps": rng.random((1, 12, 16, 16)),
+        "model": _encoder, "encode": _encoder, "predict": _encoder, "estimator": GaussianNB(), "maps": rng.random((1, 12, 16, 16)),
         "file": "rows.csv", "files": ["rows.csv"], "name": "mig", "matrices": np.full((2, 2, 2), 0.5), "new_size": 4,
         "cleaning": labels.Cleaning(label == 1), "detected": 0.5, "false_alarms": 0.1, "tail": 0.05, "within_": None,
         "n_bootstrap": 5, "n_permutations": 2, "n_repeats": 2, "steps": 2, "provenance": "Made.", "title": "Made", "data": [codes],
     }  # fmt: skip
 
 
-#: Where a name means something else to one function.
-OWN: dict[str, dict[str, Any]] = {
-    "demele.classifiers.rank": {"predictions": "models"},
-    "demele.classifiers.forecast_audits": {"predictions": "models"},
-    "demele.classifiers.stats.pseudo_supervised": {"predictions": "models"},
-    "demele.bench.check_methods": {"predictions": "models"},
-    "demele.labels.add_noise": {"predictions": "models"},
-    "demele.labels.doubt": {"predictions": "models"},
+#: Functions to which predictions are those of several models.
+OF_MODELS = {
+    *("demele.classifiers.rank", "demele.classifiers.forecast_audits", "demele.classifiers.stats.pseudo_supervised"),
+    *("demele.bench.check_methods", "demele.labels.add_noise", "demele.labels.doubt"),
 }
 NAMES = {"demele.data": "digits", "demele.bench": "mixing", "demele.lab": "paper"}
 
@@ -206,24 +196,13 @@ def _encoder(images: Any) -> Any:
     return np.asarray(images).reshape(len(images), -1)[:, :2]
 
 
-def _predicted(images: Any) -> Any:
-    return np.asarray(images).reshape(len(images), -1)[:, :2]
-
-
-def _classifier() -> Any:
-    from sklearn.naive_bayes import GaussianNB
-
-    return GaussianNB()
-
-
 def good_of(name: str, parameter: str) -> Any:
     """Return a good value of a parameter; one that is not known is odd."""
-    asked = OWN.get(name, {}).get(parameter, parameter)
     if parameter == "name":
         return NAMES.get(name.rpartition(".")[0], "mig")
     if parameter == "values" and "FactorSpace" in name:
         return {"x": 3}
-    return good_values().get(asked, 0.5)
+    return good_values().get("models" if parameter == "predictions" and name in OF_MODELS else parameter, 0.5)
 
 
 # Odd values ----------------------------------------------------------------------------------------------------------
@@ -394,7 +373,8 @@ def call_of(seed: int, *, tensors: bool = False) -> tuple[str, Callable[[], Any]
     """Draw a call with odd arguments, or with odd ``tensors`` only: what is called, and the call."""
     rng = np.random.default_rng(seed)
     name = targets()[int(rng.integers(0, len(targets())))]
-    found = target(name)
+    holder, _, member = name.partition(":")
+    found: Callable[..., Any] = getattr(objects()[holder](), member) if member else public()[name]
     kept = parameters(found)
     given = {one.name: good_of(name, one.name) for one in kept if one.default is one.empty}
     many = int(rng.choice([1, 1, 1, 2, 3]))
@@ -511,11 +491,8 @@ def told(result: Any) -> str:
 
 def _timeless(held: Any) -> Any:
     if isinstance(held, dict):
-        return {
-            key: _timeless(value)
-            for key, value in held.items()
-            if key not in ("seconds", "signature", "notes", "warnings")
-        }
+        left_out = ("seconds", "signature", "notes", "warnings")
+        return {key: _timeless(value) for key, value in held.items() if key not in left_out}
     if isinstance(held, list | tuple):
         return [_timeless(value) for value in held]
     return float(f"{held:.9g}") if isinstance(held, float) else held

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from demele.bench.characterise import load as load
     from demele.bench.characterise import reference as reference
     from demele.bench.comparisons.compared import check_methods as check_methods
+    from demele.bench.comparisons.compared import noise_experiment as noise_experiment
     from demele.bench.comparisons.contenders import comparison_methods as comparison_methods
-    from demele.bench.comparisons.experiment import noise_experiment as noise_experiment
     from demele.bench.comparisons.result import MethodComparison as MethodComparison
     from demele.bench.expectations import AtLeast as AtLeast
     from demele.bench.expectations import AtMost as AtMost

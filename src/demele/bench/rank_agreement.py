@@ -661,8 +661,7 @@ def _best(
     rows differ by twice the standard error of all rows: half of it, times a normal number, stands for other rows.
     """
     runs = table.runs()
-    known = [place for place in range(len(table.metrics)) if np.isfinite(means[:, place]).any()]
-    first = {place: int(np.nanargmax(means[:, place])) for place in known}
+    first = {place: int(np.nanargmax(own)) for place, own in enumerate(means.T) if np.isfinite(own).any()}
     stayed = np.zeros(len(table.metrics))
     repeated = runs.shape[2] > 1 or halves is not None
     for start in range(0, draws if repeated else 0, _DRAWS_AT_ONCE):

@@ -276,9 +276,7 @@ def referred(kind: type[Found], metrics: Sequence[str], rows: Mapping[str, Findi
 
 # What the review printed ----------------------------------------------------------------------------------------------
 
-PRINTED_VERDICTS_SOURCE = "Boilard's review, table 3.2"
-PRINTED_SCORES_SOURCE = "Boilard's review, table 3.1 (means of 100 seeds, one decimal); Carbonneau et al. 2022"
-
+# Tables 3.2 and 3.1 (means of 100 seeds, one decimal) of Boilard's review; Carbonneau et al. 2022.
 # y: has the property; x: has it not; x*: has it not because it discretises; -: does not measure it; n/a: left out.
 # The first published cell of MIG is blank.
 _VERDICTS = {

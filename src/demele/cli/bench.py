@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demele.bench.characterise import Characterisation, check_metrics, load, reference
-from demele.bench.comparisons.compared import check_methods
-from demele.bench.comparisons.experiment import FIRST_LOOK, noise_experiment
+from demele.bench.comparisons.compared import FIRST_LOOK, check_methods, noise_experiment
 from demele.bench.rank_agreement import agreement
 from demele.bench.run import QUICK_ROWS, QUICK_SEEDS, chosen_candidates
 from demele.cli.engine import Call, Command, Given

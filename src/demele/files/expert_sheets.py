@@ -388,7 +388,14 @@ def kept_columns(
             raise InputError("keep", "says what the sheet of `blind` shows to the expert; add `blind=True`")
         return None
     if logs is not None and logs.fields and "::" not in (keep or ""):
-        return _kept_fields(keep, logs)
+        usual = [name for name in ("question", "choices") if any(fields.get(name) for fields in logs.fields)]
+        kept = {name: logs.values_of(name) for name in (usual if keep is None else names_in(keep))}
+        targets = list(zip(logs.labels.tolist(), logs.values_of("target"), strict=True))
+        for name, values in kept.items():
+            if all(str(value) in map(str, known) for value, known in zip(values, targets, strict=True)):
+                problem = f"{name} holds the right answers, which an expert must not see before the answer"
+                raise InputError("keep", problem)
+        return pd.DataFrame(kept)
     if keep is None:
         return pd.DataFrame(index=range(n))
     own = split_name(labels)[0]
@@ -405,18 +412,6 @@ def kept_columns(
     if len(table) != n:
         raise InputError("keep", f"expected {n} rows in {path}, as many as LABELS, got {len(table)}")
     return table
-
-
-def _kept_fields(keep: str | None, logs: PredictionSet) -> "pd.DataFrame":
-    """Return fields of logs that the expert is shown; none may hold the right answers."""
-    default = [name for name in ("question", "choices") if any(fields.get(name) for fields in logs.fields)]
-    names = default if keep is None else names_in(keep)
-    targets = list(zip(logs.labels.tolist(), logs.values_of("target"), strict=True))
-    columns = {name: logs.values_of(name) for name in names}
-    for name, values in columns.items():
-        if all(str(value) in map(str, known) for value, known in zip(values, targets, strict=True)):
-            raise InputError("keep", f"{name} holds the right answers, which an expert must not see before the answer")
-    return pd.DataFrame(columns)
 
 
 def read_any_audit(

@@ -201,10 +201,9 @@ def _identified(
 def _classes_of(text: str, names: Sequence[str], labels: NDArray[Any]) -> list[int | str]:
     """Return the classes that columns are named by, with or without a beginning that all share, such as ``p_``."""
     known = {class_text(value) for value in labels.tolist()}
-    shared = next((size for size in range(min(map(len, names))) if len({name[: size + 1] for name in names}) > 1), 0)
-    for size in dict.fromkeys((0, *range(shared + 1))):
+    for size in range(min(map(len, names)) + 1):
         short = [name[size:] for name in names]
-        if known <= set(short):
+        if known <= set(short) and len({name[:size] for name in names}) == 1:
             return classes_like(short, labels.astype(object) if labels.dtype.kind == "U" else labels)
     lacking = sorted(known - set(names))
     raise InputError(

@@ -1,38 +1,42 @@
-"""Comparison methods measured on labels whose noise is known: the plan, its rounds, and the call."""
+"""Comparison methods measured on labels whose noise is known: the call, its plan and rounds, and the experiment."""
 
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, get_args
 
 import numpy as np
 
-from demele.bench.comparisons.contenders import (
-    REFERENCES,
-    Asked,
-    Contender,
-    Decided,
-    MeasureName,
-    Reference,
-    Setting,
-    chosen_contenders,
-    reference_choice,
-)
+from demele.bench.comparisons import contenders
 from demele.bench.comparisons.result import MethodComparison, NoiseRate, tallied
 from demele.core import kinds
-from demele.core.arrays import Array, Floats
+from demele.core.arrays import Array, Floats, rng_for
 from demele.core.errors import FormatError, InputError, NotEnoughData, quoted
-from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
+from demele.core.inputs import read_codes
+from demele.core.labelled import (
+    Indices,
+    Labelled,
+    Vocabulary,
+    read_labelled,
+    read_labels,
+    read_models,
+    shown,
+    vocabulary,
+)
 from demele.core.signature import fingerprint
 from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
-from demele.core.table_columns import items_of
+from demele.core.table_columns import check_same_order, items_of
 from demele.core.uncertainty import Note
 from demele.core.version import __version__
+from demele.labels.cleaned.filters import dealt
+from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise, add_uniform_noise
 from demele.noise.transition import digest
 from demele.runtime.sweep import Record, Sweep, Task
+from demele.runtime.work import reported_to
 
 #: Those of the source's figure 6.7.
 NOISE_RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
@@ -89,30 +93,30 @@ def checked_at(at: Any, rates: Sequence[float]) -> float | None:
     raise InputError("at", f"expected one of the noise rates {', '.join(f'{r:g}' for r in rates)}, got {quoted(at)}")
 
 
-def read_measures(measures: Any, words: Vocabulary, reference: str) -> tuple[Asked, ...]:
+def read_measures(measures: Any, words: Vocabulary, reference: str) -> tuple[contenders.Asked, ...]:
     """Return what is compared, each once, if the reference can compare it.
 
     Raises
     ------
     InputError
     """
-    every = get_args(MeasureName)
+    every = get_args(contenders.MeasureName)
     single = isinstance(measures, str) or (
         isinstance(measures, tuple) and len(measures) == 2 and measures[0] in every[1:]
     )
-    asked: dict[str, Asked] = {}
+    asked: dict[str, contenders.Asked] = {}
     for one in [measures] if single else items_of(measures, "measures", "names of measures"):
         name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
         if kinds.checked_name(name, "measures", every) == "accuracy":
             if of is not None:
                 raise InputError("measures", "accuracy is of all classes; leave the class out")
-            found = Asked("accuracy", None, "accuracy")
+            found = contenders.Asked("accuracy", None, "accuracy")
         elif of is None:
             how = f"write ({name!r}, CLASS), in a command {name}:CLASS, with CLASS one of {shown(words.classes)}"
             raise InputError("measures", f"{name} is of one class; {how}")
         else:
             index = words.index(of, "measures")
-            found = Asked(name, index, f"{name} of {words.classes[index]}")
+            found = contenders.Asked(name, index, f"{name} of {words.classes[index]}")
         asked[found.text] = found
     if not asked:
         raise InputError("measures", "expected at least one, got none")
@@ -136,7 +140,7 @@ def check_methods(
     annotations: kinds.Data = None,
     legitimacy: object = None,
     measures: Measures = "accuracy",
-    reference: Reference = "overlap",
+    reference: contenders.Reference = "overlap",
     level: kinds.Confidence = 0.95,
     classes: kinds.Classes = None,
     at: float | None = None,
@@ -289,7 +293,7 @@ class Plan:
         clean: Labelled,
         made: Mapping[float, Any],
         methods: object,
-        asked: tuple[Asked, ...],
+        asked: tuple[contenders.Asked, ...],
         *,
         kind: str,
         reference: str,
@@ -299,17 +303,17 @@ class Plan:
         self.clean, self.asked, self.kind = clean, asked, kind
         self.reference, self.level, self.seed = reference, level, seed
         self.difficulty: Floats | None = made[max(made)].difficulty if kind == "feature" else None
-        contenders, notes = chosen_contenders(methods), list[Note]()
-        if len(clean.names) == 2 and any(contender.family == "agreement" for contender in contenders):
+        entrants, notes = contenders.chosen_contenders(methods), list[Note]()
+        if len(clean.names) == 2 and any(contender.family == "agreement" for contender in entrants):
             if methods is not None:
                 problem = f"'agreement' judges each pair by a third classifier, and there are {len(clean.names)}"
                 raise NotEnoughData("methods", f"{problem}; give at least 3 in predictions, or leave the method out")
             message = "The method agreement is left out: it judges a pair by a third classifier, and there is none."
             notes.append(Note(code="method-left-out", message=message, subject=("agreement",)))
-            contenders = tuple(contender for contender in contenders if contender.family != "agreement")
-        own = [contender for contender in contenders if contender.function]
+            entrants = tuple(contender for contender in entrants if contender.family != "agreement")
+        own = [contender for contender in entrants if contender.function]
         for one in asked:
-            if not any(one.measure in contender.measures for contender in contenders):
+            if not any(one.measure in contender.measures for contender in entrants):
                 hint = f"; {_TO_BE_ASKED}" if own else ""
                 raise InputError("measures", f"none of the methods compares {one.text}{hint}")
         for contender in own:
@@ -323,11 +327,11 @@ class Plan:
                 raise InputError("kind", f"expected {clean.n} labels from the function, got {labels.size}")
             coded = clean.vocabulary.encode(labels, "kind")
             self.versions[NoiseRate(wanted=rate, rate=float((coded != clean.labels).mean()))] = coded
-        self.contenders, self.notes = contenders, tuple(notes)
+        self.contenders, self.notes = entrants, tuple(notes)
 
-    def setting(self, labels: Indices, rate: float, asked: Asked) -> Setting:
+    def setting(self, labels: Indices, rate: float, asked: contenders.Asked) -> contenders.Setting:
         """Return one noisy version of the labels, asked for one measure."""
-        return Setting(
+        return contenders.Setting(
             data=self.clean.relabelled(labels),
             true_labels=self.clean.labels,
             rate=rate,
@@ -337,12 +341,12 @@ class Plan:
             seed=self.seed,
         )
 
-    def rounds(self) -> list[tuple[NoiseRate, Asked, Contender]]:
+    def rounds(self) -> list[tuple[NoiseRate, contenders.Asked, contenders.Contender]]:
         """Return the rounds of the run: one method, asked about all pairs, at one noise rate, for one measure."""
         every = itertools.product(self.versions, self.asked, self.contenders)
         return [one for one in every if one[1].measure in one[2].measures]
 
-    def tasks(self) -> list[Task[tuple[Setting, Contender]]]:
+    def tasks(self) -> list[Task[tuple[contenders.Setting, contenders.Contender]]]:
         """Return the rounds as tasks; those at one noise rate, for one measure, share a setting."""
         every = itertools.product(self.versions.items(), self.asked)
         settings = {(noise, asked): self.setting(labels, noise.rate, asked) for (noise, labels), asked in every}
@@ -373,13 +377,13 @@ class Plan:
 # Its rounds -----------------------------------------------------------------------------------------------------------
 
 
-def decision_key(noise: NoiseRate, asked: Asked, contender: Contender) -> Key:
+def decision_key(noise: NoiseRate, asked: contenders.Asked, contender: contenders.Contender) -> Key:
     """Return what a decision is kept under; that of a user's method changes with its code."""
     own = f"@{fingerprint(contender.function)}" if contender.function else ""
     return ("decided", repr(noise.wanted), asked.text, f"{contender.name}{own}")
 
 
-def decided(rounds: tuple[tuple[Setting, Contender], ...]) -> list[Record]:
+def decided(rounds: tuple[tuple[contenders.Setting, contenders.Contender], ...]) -> list[Record]:
     """Ask methods about all pairs, and return what is kept of what they say."""
     records = []
     for setting, contender in rounds:
@@ -394,9 +398,9 @@ def decided(rounds: tuple[tuple[Setting, Contender], ...]) -> list[Record]:
 def concluded(plan: Plan, records: Store, title: str, at: float | None) -> MethodComparison:
     """Count the errors of a finished run."""
     clean = {asked.text: plan.setting(plan.clean.labels, 0.0, asked) for asked in plan.asked}
-    references = {measure: reference_choice(one, plan.reference) for measure, one in clean.items()}
+    references = {measure: contenders.reference_choice(one, plan.reference) for measure, one in clean.items()}
     measures, m = tuple(references), len(plan.clean.names)
-    decided: dict[tuple[float, str, str], Decided] = {}
+    decided: dict[tuple[float, str, str], contenders.Decided] = {}
     tallies = []
     for noise, asked, contender in sorted(plan.rounds(), key=lambda one: measures.index(one[1].text)):
         key, measure, method = decision_key(noise, asked, contender), asked.text, contender.name
@@ -405,11 +409,12 @@ def concluded(plan: Plan, records: Store, title: str, at: float | None) -> Metho
             labels, better = record["labels_asked"], unpacked_classes(record["better"], m * (m - 1))
             if not kinds.is_number(labels) or not np.isin(better, (0, 1, 2)).all():
                 raise FormatError(f"its labels_asked are {quoted(labels)}, or a pair has another verdict than three")
-        found = decided[noise.wanted, measure, method] = Decided(better == 1, better == 2, labels)
+        found = decided[noise.wanted, measure, method] = contenders.Decided(better == 1, better == 2, labels)
         tallies.append(tallied(found, references[measure], m, method=method, measure=measure, column=noise))
     notes = plan.notes
     if plan.reference != "overlap":
-        message = f"Verdicts are held against {REFERENCES[plan.reference]}, not the overlap of intervals, as is usual."
+        held = contenders.REFERENCES[plan.reference]
+        message = f"Verdicts are held against {held}, not the overlap of intervals, as is usual."
         notes = (Note(code="other-reference", message=message, subject=(plan.reference,)), *notes)
     right = plan.clean.predictions == plan.clean.labels
     return MethodComparison(
@@ -432,3 +437,300 @@ def concluded(plan: Plan, records: Store, title: str, at: float | None) -> Metho
         version=__version__,
         notes=notes,
     )
+
+
+# The whole experiment: artificial annotators, nested noisy versions, varied classifiers, every method -----------------
+
+#: A first look, of less than a minute on digits: arguments of this, and of :func:`check_methods`.
+FIRST_LOOK: Mapping[str, Any] = {
+    "noise": [0.05, 0.1],
+    "methods": ["overlap", "worst-case-overlap", "hard-rows", "worst-case", "audit", "sequential"],
+    "n_classifiers": 20,
+    "n_candidates": 40,
+    "n_annotators": 30,
+}
+
+#: On labels of these rates the source's classifiers were trained.
+TRAINING_RATES = (0.01, 0.05, 0.1, 0.2, 0.3)
+#: Parts of the whole progress, about.
+ANNOTATORS, CLASSIFIERS, DECISIONS = (0.0, 0.1), (0.1, 0.75), (0.75, 1.0)
+
+
+@kinds.checked
+def noise_experiment(
+    features: kinds.Data = None,
+    y: object = None,
+    *,
+    noise: Rates = NOISE_RATES,
+    methods: Methods = None,
+    measures: Measures | None = None,
+    reference: contenders.Reference = "overlap",
+    n_classifiers: kinds.Several = 100,
+    n_candidates: kinds.Several = 400,
+    n_annotators: kinds.Count = 100,
+    accuracies: tuple[float, float] = (0.55, 0.9),
+    training_rates: Rates = TRAINING_RATES,
+    selection_rate: float = 0.05,
+    folds: kinds.Several = 5,
+    level: kinds.Confidence = 0.95,
+    at: float | None = None,
+    title: str | None = None,
+    seed: kinds.Seed = 0,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    store: kinds.StorePath = None,
+) -> MethodComparison:
+    """Run the whole experiment on a data set: make realistic noise and varied classifiers, and compare them by all.
+
+    Parameters
+    ----------
+    features : array-like of shape (n, d), optional
+        Features, from which noise and classifiers are made (default: digits). Finite numbers. Without features and
+        ``y``: scikit-learn's digits (1 797 images of 8 x 8, 10 classes).
+    y : array-like of shape (n,), optional
+        Classes, taken as true.
+    noise, methods, reference, level, at, title, executor
+        As in :func:`check_methods`.
+    measures : as in :func:`check_methods`, optional
+        By default accuracy, and, unless the reference is ``"paired"``, precision and recall of the first class.
+    n_classifiers : int, default 100
+        Classifiers to compare. At least 2; all ordered pairs are.
+    n_candidates : int, default 400
+        Classifiers to train, from which these are chosen. For their variety.
+    n_annotators : int, default 100
+        Artificial annotators that make the noise.
+    accuracies : (low, high), default (0.55, 0.9)
+        Classifiers are chosen among those whose accuracy on true labels lies here, as the source's did. If fewer than
+        ``n_classifiers`` do, those nearest to it join, and a note says so.
+    training_rates : sequence of float
+        Noise rates of the labels that classifiers are trained on. In turn.
+    selection_rate : float, default 0.05
+        Noise rate of the labels that the choice looks at. On them the indicators F_c, F_n, F_r are counted.
+    folds : int, default 5
+        Folds for predictions out of fold. Every instance is a test instance.
+    seed : int >= 0
+        Random seed. Everything drawn depends on it alone.
+    n_jobs : int, default 1
+        Processes, -1 for all processors. Results do not depend on it.
+    store : path, optional
+        File that keeps what is finished; the same run continues there.
+
+    Returns
+    -------
+    MethodComparison
+        Its ``details`` say what was trained and chosen.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        Before anything is trained, except for noise rates that the annotators turn out not to reach.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5. Differences: small models of scikit-learn instead of convolutional neural fabrics;
+    predictions out of fold over all instances instead of one split, so that the test set has the size of the data set;
+    indicators at 5% instead of 1% noise, because 1% of 1,797 instances is one or two wrong labels per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele import bench
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris()
+    >>> found = bench.noise_experiment(
+    ...     iris.data, iris.target, noise=[0.05], methods=["overlap", "worst-case-overlap"], measures="accuracy",
+    ...     n_classifiers=4, n_candidates=8, n_annotators=12, training_rates=[0.05], folds=3,
+    ... )
+    >>> len(found.names), found.tally("worst-case-overlap", 0.05).n_type_1, found.indicators.shape
+    (4, 0, (4, 9))
+    """
+    name, table, labels = _read(features, y)
+    words = vocabulary(labels)
+    if len(words) < 2:
+        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
+    low, high = kinds.checked_pair(accuracies, "accuracies", "a share in [0, 1]", inside=lambda one: 0 <= one <= 1)
+    if low >= high:
+        raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {(low, high)}")
+    if n_candidates < n_classifiers:
+        raise InputError("n_candidates", f"expected at least `n_classifiers`, {n_classifiers}, got {n_candidates}")
+    if folds > labels.size:
+        raise InputError("folds", f"expected at most one per instance, {labels.size}, got {folds}")
+    at = checked_at(at, noise)
+    entrants = contenders.chosen_contenders(methods)
+    first = words.classes[0]
+    usual = ["accuracy"] if reference == "paired" else ["accuracy", ("precision", first), ("recall", first)]
+    asked = read_measures(usual if measures is None else measures, words, reference)
+    coded, k = words.encode(labels, "y"), len(words)
+    selected = checked_rates(selection_rate, "selection_rate")[0]
+
+    def noisy(rate: float) -> Indices:
+        """Return the class numbers of labels that are wrong at a rate."""
+        return words.encode(read_labels(add_feature_noise(labels, annotations, rate).labels, "labels"), "labels")
+
+    identity: dict[str, str | int] = {
+        "demele": __version__,
+        "run": "noise experiment",
+        "data": digest(table, coded, [*words.classes]),
+        "n_classifiers": n_classifiers,
+        "n_candidates": n_candidates,
+        "n_annotators": n_annotators,
+        "folds": folds,
+        "seed": seed,
+        "selection_rate": repr(selected),
+        "level": repr(level),
+        "training_rates": repr(tuple(training_rates)),
+        "accuracies": repr((low, high)),
+    }  # methods, measures and noise rates may be added to a run later
+    with Sweep(identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
+        annotators, errors = _annotators(sweep, table, coded, k, n_annotators, seed)
+        annotations = np.array(words.classes, dtype=labels.dtype)[annotators]
+        # the rates that the annotators reach; other rates than those of training are refused beyond
+        reachable = float((annotations != labels).any(axis=0).mean())
+        for argument, wanted in (("noise", max(noise)), ("selection_rate", selected)):
+            if round(wanted * labels.size) > round(reachable * labels.size):
+                highest = f"expected at most {reachable:g}, the highest rate that these annotators reach"
+                raise InputError(argument, f"{highest}, got {wanted:g}")
+        versions = {rate: noisy(rate) for rate in training_rates if rate <= reachable}
+        if not versions:
+            lowest = f"the lowest is {min(training_rates):g}, and the annotators reach {reachable:g}"
+            raise InputError("training_rates", lowest)
+        parts = dealt(coded, folds, rng_for(seed, "experiment", "folds"))
+        models = _classifiers(sweep, table, versions, parts, k, n_candidates, seed)
+        # classifiers of the accuracies wanted, or those nearest to them, whose indicators are spread wide
+        every = np.stack([predicted for _, _, predicted in models])
+        accuracy = (every == coded).mean(axis=1)
+        outside = np.maximum(low - accuracy, accuracy - high)
+        within = int(np.count_nonzero(outside <= 0))
+        nearest = np.argsort(np.maximum(outside, 0.0), kind="stable")
+        eligible = np.sort(nearest[: max(within, n_classifiers)])
+        found = contenders.indicators(every[eligible], noisy(selected), coded, k)
+        places = np.sort(contenders.select_varied(found, n_classifiers, seed=seed))
+        chosen = eligible[places]
+        if chosen.size < 2:
+            raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
+        plan = Plan(
+            Labelled(
+                names=tuple(f"{index}: {models[index][0]}" for index in chosen),
+                vocabulary=words,
+                labels=coded,
+                predictions=every[chosen],
+            ),
+            {rate: add_feature_noise(labels, annotations, rate) for rate in noise},
+            entrants,
+            asked,
+            kind="feature",
+            reference=reference,
+            level=level,
+            seed=seed,
+        )
+        sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide", share=DECISIONS)
+        trained = [models[index][1] for index in chosen]
+        details = {
+            "data": name,
+            "instances": labels.size,
+            "features": table.shape[1],
+            "annotators": len(errors),
+            "errors of the annotators": f"{min(errors):.3f} to {max(errors):.3f}",
+            "classifiers trained": len(models),
+            "classifiers chosen": len(chosen),
+            "chosen, by the noise they were trained on": {
+                f"{rate:g}": trained.count(rate) for rate in sorted({rate for _, rate, _ in models})
+            },
+            "folds": folds,
+            "noise of the labels that the choice looked at": selected,
+        }
+        remarks = {}
+        if beyond := ", ".join(f"{rate:g}" for rate in training_rates if rate > reachable):
+            reached = f"the annotators reach {reachable:.4g}"
+            remarks["training-rates-left-out"] = f"No classifier was trained at a noise rate of {beyond}: {reached}."
+        if within < n_classifiers:
+            inside = f"Only {within} of {len(models)} classifiers have an accuracy from {low:g} to {high:g}"
+            remarks["accuracies-outside"] = f"{inside}; those nearest to it take part too."
+        if chosen.size < n_classifiers:
+            fewer = f"{chosen.size} of {n_classifiers} classifiers: the others do as one of these does."
+            remarks["few-classifiers"] = fewer
+        notes = tuple(Note(code=code, message=text, severity="warning") for code, text in remarks.items())
+        title = title or f"Which comparison methods can be believed? {name}"
+        result = concluded(plan, sweep.records, title, at)
+        return replace(result, notes=(*notes, *result.notes), details=details, indicators=found[places])
+
+
+def _read(features: object, y: object) -> tuple[str, Floats, Array]:
+    """Return the name of the data, the features and the true classes."""
+    if (features is None) != (y is None):
+        missing, given = ("features", "y") if features is None else ("y", "features")
+        raise InputError(missing, f"expected with `{given}`; without both, the experiment is run on digits")
+    name = "Your data"
+    if features is None:
+        from sklearn.datasets import load_digits
+
+        features, y = load_digits(return_X_y=True)
+        name = "scikit-learn's digits"
+    table, labels = read_codes(features, "features"), read_labels(y, "y")
+    if table.n != labels.size:
+        problem = f"expected the same number of rows, got {table.n} and {labels.size}"
+        raise InputError(("features", "y"), f"{problem}; row r of both must be the same instance")
+    check_same_order(features, y, ("features", "y"))
+    return name, table.dense(), labels
+
+
+# Stages --------------------------------------------------------------------------------------------------------------
+
+
+def _annotators(
+    sweep: Sweep, table: Floats, coded: Indices, k: int, n_annotators: int, seed: int
+) -> tuple[Indices, list[float]]:
+    """Return what artificial annotators take every instance for, and their errors."""
+    key: Key = ("annotators",)
+    if key not in sweep.records:
+        drawn: dict[str, Any] = {"n_annotators": n_annotators, "seed": seed, "n_jobs": sweep.n_jobs}
+        with reported_to(sweep.reporter(ANNOTATORS)):
+            found = artificial_annotators(table, coded, **drawn)
+        predictions = [packed_classes(row.astype(np.int32)) for row in found.predictions]
+        sweep.records.append([(key, {"predictions": predictions, "errors": found.errors.tolist()})])
+    stored = sweep.records[key]
+    with reading_record(key):
+        votes = np.stack([_unpacked(text, coded.size, k) for text in stored["predictions"]])
+        return votes, np.asarray(stored["errors"], dtype=np.float64).tolist()
+
+
+def _classifiers(
+    sweep: Sweep, table: Floats, versions: Mapping[float, Indices], folds: Indices, k: int, n: int, seed: int
+) -> list[tuple[str, float, Indices]]:
+    """Train classifiers that the store does not hold yet; return their names, noise rates of training, predictions."""
+    rates = list(versions)
+    tasks = [
+        Task(key=("classifier", index), about=(index, rates[index % len(rates)]), label=f"classifier {index} trained")
+        for index in range(n)
+    ]
+    train = partial(_trained, table, dict(versions), folds, seed)
+    sweep.run(train, tasks, what="classifiers to train", share=CLASSIFIERS)
+    found = []
+    for task in tasks:
+        record = sweep.records[task.key]
+        with reading_record(task.key):
+            predictions = _unpacked(record["predictions"], folds.size, k)
+            found.append((str(record["name"]), float(record["trained_on"]), predictions))
+    return found
+
+
+def _unpacked(text: str, n: int, k: int) -> Indices:
+    """Return predictions of a record."""
+    found = unpacked_classes(text, n)
+    if not ((found >= 0) & (found < k)).all():
+        raise FormatError("predictions are none of the classes")
+    return found
+
+
+def _trained(
+    features: Floats,
+    versions: Mapping[float, Indices],
+    folds: Indices,
+    seed: int,
+    candidates: tuple[tuple[int, float], ...],
+) -> list[Record]:
+    records = []
+    for index, rate in candidates:
+        name, predictions = contenders.candidate_classifier(features, versions[rate], folds, seed, index)
+        records.append({"name": name, "trained_on": rate, "predictions": packed_classes(predictions)})
+    return records

@@ -1,4 +1,4 @@
-"""Methods that are compared, demele's and your own, and the pairs that each of them is asked about."""
+"""Methods that are compared, demele's and your own, the pairs that each is asked about, and varied classifiers."""
 
 import ast
 import inspect
@@ -10,12 +10,15 @@ from typing import Annotated, Any, Literal, get_args
 import numpy as np
 
 from demele.classifiers.comparison.methods import METHODS
+from demele.classifiers.measures.bias import indicator_counts
 from demele.classifiers.question import Question
-from demele.core.arrays import Array, Flags, Floats, Rows
-from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.arrays import Array, Flags, Floats, Integers, Rows, pd, rng_for
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Fraction, Share, at_least, between, checked_name, kind_of
 from demele.core.labelled import Indices, Labelled
+from demele.core.proportions import proportion
 from demele.core.table_columns import items_of
+from demele.labels.made.annotators import draw_eyes, draw_model, fitted_predictions
 from demele.noise.transition import TransitionCounts
 
 MeasureName = Literal["accuracy", "precision", "recall", "f1"]
@@ -496,3 +499,217 @@ def reference_choice(setting: Setting, reference: str = "overlap") -> Decided:
         first, second = (side.proportion for side in setting.question().sides())
         return Decided(second > first, first > second)  # a value that is undefined is neither
     return setting.decided("overlap")
+
+
+# The classifiers that methods of comparison are measured on -----------------------------------------------------------
+
+#: Share of the training instances that the least trained classifiers learn from.
+LEAST_SHARE = 0.1
+#: Handicap of the sight of the weakest classifiers, of 1.
+MOST_HANDICAP = 0.4
+#: Instances of each class that are left to learn from, where there are as many.
+LEAST_OF_CLASS = 3
+#: Classifiers whose indicators have a smaller mean squared distance do the same: the source's tau.
+NEAR = 1e-4
+
+
+def candidate_classifier(
+    table: Floats, labels: Integers, folds: Integers, seed: int, index: int
+) -> tuple[str, Indices]:
+    """Train one varied classifier on noisy labels, and predict every instance by a model that was not trained on it.
+
+    A pure function of its arguments, so that candidates can be trained in any order, anywhere, and stored.
+
+    Parameters
+    ----------
+    table : array of shape (n, d)
+        Finite features.
+    labels : array of int of shape (n,)
+        The labels to learn from, right or wrong, as class indices.
+    folds : array of int of shape (n,)
+        Number of the fold of each instance. For each fold, the model is trained on the other folds and predicts this
+        one; features are standardised by the instances trained on.
+    seed : int
+        At least 0.
+    index : int
+        Which candidate, >= 0. Model, hyperparameters, handicaps and their random draws depend on the seed, on it and
+        on sizes only, never on which labels are wrong: a candidate can be compared with itself trained on others.
+
+    Returns
+    -------
+    name : str
+        The model, what it sees, and what it learns from.
+    predictions : array of int32 of shape (n,)
+        Out of fold.
+
+    Raises
+    ------
+    NotEnoughData
+        For a training part with one class only, or as many as rows.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5.3. There, varied convolutional networks are trained on one split of CIFAR-10 into
+    80% and 20%; those kept are right on 55 to 90% of the test instances. Here every instance is a test instance, and
+    models of scikit-learn are weakened to reach such a range: few features, blur, few training instances (a share from
+    10% to all, drawn log-uniformly within each class), little capacity. Blur is drawn once per candidate and instance.
+
+    Examples
+    --------
+    >>> features = np.random.default_rng(0).normal(size=(200, 4))
+    >>> labels = (features[:, 0] > 0).astype(int)
+    >>> name, predictions = candidate_classifier(features, labels, np.arange(200) % 5, seed=0, index=2)
+    >>> name, predictions.shape
+    ('decision tree 2: 4 features, blur 0.35, 39% of the instances', (200,))
+    """
+    n, d = table.shape
+    rng = rng_for(seed, "classifier", index)
+    share = float(np.exp(rng.uniform(np.log(LEAST_SHARE), 0.0)))
+    eyes = draw_eyes(rng, n, d)
+    handicap = MOST_HANDICAP * float(rng.uniform())
+    order = rng.permutation(n)
+    numbers = np.unique(folds)
+    fewest = int(share * (n - np.bincount(np.searchsorted(numbers, folds)).max()))
+    family, model = draw_model(rng, max(2, fewest), d, int(np.unique(labels).size))
+    predictions = np.empty(n, dtype=np.int32)
+    for number in numbers:
+        tested = np.flatnonzero(folds == number)
+        rows = order[folds[order] != number]
+        # Keep the first share of the rows of each class, and at least LEAST_OF_CLASS of them where there are as many
+        own = pd.Series(labels[rows])
+        rank = own.groupby(own).cumcount().to_numpy()
+        size = own.groupby(own).transform("size").to_numpy()
+        trained = np.sort(rows[rank < np.maximum(LEAST_OF_CLASS, np.ceil(share * size))])
+        known = np.unique(labels[trained]).size
+        if known < 2 or known >= trained.size:
+            raise NotEnoughData(
+                "folds",
+                f"without fold {number} there are {known} classes among {trained.size} instances to learn from; "
+                "expected at least 2 classes and fewer than instances: shuffle or stratify the folds, or give fewer",
+            )
+        seen = eyes.view(table, handicap, trained)
+        predictions[tested] = fitted_predictions(model, seen[trained], labels[trained], seen[tested])
+    learned = f", {share:.0%} of the instances" if share < 1 else ""
+    return f"{family} {index}: {eyes.described(handicap)}{learned}", predictions
+
+
+def indicators(predictions: Array, labels: Array, true_labels: Array, k: int) -> Floats:
+    """Return how each classifier meets the noise: F_c, F_n and F_r of each class.
+
+    Parameters
+    ----------
+    predictions : array of int of shape (m, n)
+        Class indices in [0, k) that each of m classifiers predicts.
+    labels : array of int of shape (n,)
+        Given labels, some of them wrong.
+    true_labels : array of int of shape (n,)
+    k : int
+        Number of classes.
+
+    Returns
+    -------
+    array of shape (m, 3k)
+        F_c of all classes, then F_n, then F_r, each in [0, 1]; NaN where there is no such instance: see
+        :func:`demele.classifiers.stats.bias`.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.3.1. Cost O(m (n + k)).
+
+    Examples
+    --------
+    >>> given, true = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    >>> indicators(np.array([[0, 0, 1, 0]]), given, true, 2)
+    array([[1. , 0.5, 1. , nan, nan, 0. ]])
+    """
+    return np.stack([proportion(*indicator_counts(row, labels, true_labels, k)).ravel() for row in predictions])
+
+
+def select_varied(table: Floats, n: int, *, seed: int = 0, threshold: float = NEAR) -> Rows:
+    """Choose classifiers whose indicators are spread wide and evenly.
+
+    Parameters
+    ----------
+    table : array of shape (n_candidates, n_indicators)
+        F_c, F_n and F_r of each class for each candidate, in [0, 1], on whatever labels the caller chose; NaN where not
+        defined.
+    n : int
+        How many to choose, >= 1; all that the filter leaves, where these are fewer.
+    seed : int, default 0
+        The first is drawn at random.
+    threshold : float >= 0, default 1e-4
+        A candidate whose mean squared distance to an earlier kept one is below this is dropped first: tau.
+
+    Returns
+    -------
+    array of int
+        Row numbers in the order of the choice: the first m of them are the choice of m.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5.3.
+
+    *Filter.* The mean squared distance is over the indicators that both candidates have; without one in common they are
+    not near. In the source, a later and better version of the same network replaces its earlier version; here no
+    candidate is a version of another, and the earlier one stays.
+
+    *Choice.* The next candidate maximises m1, the mean over the indicators of the variance of the values chosen, while
+    minimising m2, the mean of the variance of the gaps between neighbouring values. The source does not say how the two
+    are traded. Left as they are, m1 would decide alone, for m2 shrinks as gaps become many and small. So at each step
+    both are scaled over the candidates left, the smallest to 0 and the largest to 1, and the difference is maximised:
+
+        (m1 - min m1) / (max m1 - min m1) - (m2 - min m2) / (max m2 - min m2)    (the second candidate: m1 alone).
+
+    It has no unit and no weight to set. On figure 6.4 of the source it picks the ten points of different places from
+    every start; m1 - m2 as they are picks half of them. An indicator that a candidate does not have leaves that
+    indicator's values as they were. Ties: the earlier candidate. Cost O(n^2 n_candidates n_indicators), to a logarithm.
+
+    Examples
+    --------
+    >>> select_varied(np.array([[0.0], [0.001], [0.2], [0.4], [0.5], [0.9], [1.0]]), 4)
+    array([4, 0, 6, 2])
+    """
+    kept = apart(table, threshold)
+    columns = [column for column in table[kept].T if not np.isnan(column).all()]
+    chosen = [int(rng_for(seed, "select_varied", "first").integers(kept.size))]
+    while len(chosen) < min(n, kept.size):
+        rows = np.setdiff1d(np.arange(kept.size), chosen)
+        variance, gaps = np.sum([_with_each(column[chosen], column[rows]) for column in columns], axis=0)
+        score = _scaled(variance) - _scaled(gaps) if len(chosen) > 1 else variance
+        chosen.append(int(rows[np.argmax(score)]))
+    return kept[chosen]
+
+
+def apart(table: Floats, threshold: float = NEAR) -> Rows:
+    """Return the candidates that are not near an earlier one of those returned."""
+    kept: list[int] = []
+    known = ~np.isnan(table)
+    filled = np.where(known, table, 0.0)
+    for row in range(len(table)):
+        common = known[kept] & known[row]
+        squares = np.where(common, (filled[kept] - filled[row]) ** 2, 0.0).sum(axis=1)
+        count = common.sum(axis=1)
+        # without a common indicator: 0 < threshold * 0 is false, so they are not near
+        if not (squares < threshold * count).any():
+            kept.append(row)
+    return np.array(kept, dtype=np.intp)
+
+
+def _scaled(values: Floats) -> Floats:
+    """Scale to [0, 1]; 0 where all are the same to rounding."""
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high - low > 1e-12 * high else np.zeros(values.size)
+
+
+def _with_each(chosen: Floats, new: Floats) -> tuple[Floats, Floats]:
+    """Return the variance of values, and that of their gaps, if each new one were added; NaN adds nothing."""
+    now = chosen[~np.isnan(chosen)]
+
+    def spread(values: Floats) -> tuple[Floats, Floats]:
+        gaps = np.diff(np.sort(values, axis=1), axis=1)
+        none = np.zeros(len(values))
+        return (values.var(axis=1) if values.size else none, gaps.var(axis=1) if gaps.size else none)
+
+    added, same = spread(np.column_stack([np.tile(now, (new.size, 1)), np.nan_to_num(new)])), spread(now[None])
+    variance, gaps = (np.where(np.isnan(new), old, with_new) for with_new, old in zip(added, same, strict=True))
+    return variance, gaps
