@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.characterise import fewer_seeds, write_reference
 from demele import bench
-from demele.bench import characterise, stored
+from demele.bench import stored
 from demele.bench.stored import FEWER, FEWER_SAMPLES, FILE
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE, names_of_all
@@ -35,7 +35,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     reference()  # kept for the process: it must not be first read from the copy
     copy = tmp_path / "reference.xz"
     shutil.copy(FILE, copy)
-    monkeypatch.setattr(characterise, "FILE", copy)
+    monkeypatch.setattr(stored, "FILE", copy)
     return copy
 
 

@@ -10,32 +10,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from demele.bench import run, stored
 from demele.bench.expectations import Candidate, Scenario
-from demele.bench.run import (
-    LEAST_ROWS,
-    USUAL_SEEDS,
-    Plan,
-    Seeds,
-    check_record,
-    declined,
-    measured,
-    outcome,
-    record_key,
-    try_functions,
-)
-from demele.bench.stored import (
-    FILE,
-    agreement,
-    agrees,
-    card_of,
-    packed,
-    printed_scores,
-    printed_verdict,
-    read_rows,
-    referred,
-    to_dictionary,
-    unpacked,
-)
 from demele.bench.verdicts import NOT_CHARACTERISED, REVIEW_CRITERIA, Criterion, Curve, Findings, Row, Verdict
 from demele.core.arrays import pd
 from demele.core.errors import InputError, failing
@@ -97,7 +73,7 @@ def characterisation_document(result: "Characterisation") -> Document:
     table, curves = _table(shown, own), _curves(shown)
     matrices = {CAPTIONS[group]: [_matrix(shown, group)] for group in CAPTIONS if shown.of_group(group)}
     scenarios, seeds = count(len(result.scenarios), "scenario"), _seeds(result.seeds)
-    same = agreement(result.verdicts)
+    same = stored.agreement(result.verdicts)
     agreed = f"{same['agree']} of {count(same['cells'], 'verdict')} agree with the published table of the review."
     facts = about(result)
     columns: list[Column[Criterion]] = [
@@ -150,18 +126,18 @@ class _Shown:
         self.rows: list[tuple[Row, Characterisation]] = []
         for found in sources:
             taken = {row.name for row, _ in self.rows}
-            run = [
+            known = [
                 item
                 for item in found.verdicts
                 if (item.was_run or item.status == NOT_CHARACTERISED) and item.row not in taken
             ]
-            asked = {item.row for item in run if item.criterion in {one.name for one in self.criteria}}
+            asked = {item.row for item in known if item.criterion in {one.name for one in self.criteria}}
             self.rows += [(row, found) for row in found.rows if row.name in asked or found is result]
-            self.verdicts |= {(item.row, item.criterion): item for item in run}
+            self.verdicts |= {(item.row, item.criterion): item for item in known}
         #: Criteria of the review are numbered as there.
         self.codes = {one.name: f"R{place}" for place, one in enumerate(REVIEW_CRITERIA, start=1)}
         self.codes |= {one.name: f"A{place}" for place, one in enumerate(self.of_group("added"), start=1)}
-        self.cards = {item.name: card_of(found, item) for row, found in self.rows for item in row.members}
+        self.cards = {item.name: stored.card_of(found, item) for row, found in self.rows for item in row.members}
 
     def card(self, row: Row) -> dict[str, Any]:
         """Return the card of the first metric of a row."""
@@ -340,10 +316,10 @@ def _is_a_line(scenario: Scenario) -> bool:
 
 def _line(found: "Characterisation", metric: str, scenario: Scenario, title: str) -> Line | None:
     curve = found.curves.get((metric, scenario.name))
-    measured = next((one.severities for one in found.scenarios if one.name == scenario.name), ())
-    if curve is None or curve.declined is not None or not any(curve.n) or not set(scenario.severities) <= set(measured):
+    swept = next((one.severities for one in found.scenarios if one.name == scenario.name), ())
+    if curve is None or curve.declined is not None or not any(curve.n) or not set(scenario.severities) <= set(swept):
         return None
-    points = [curve.point(measured.index(severity), found.level) for severity in scenario.severities]
+    points = [curve.point(swept.index(severity), found.level) for severity in scenario.severities]
     mean, low, high = ([float(f"{point[what]:.4g}") for point in points] for what in ("mean", "low", "high"))
     return Line(title, scenario.severities, mean, low, high)
 
@@ -374,13 +350,13 @@ def _published(shown: _Shown) -> Section:
         return NOTHING
 
     titles = {row.name: name(row.title) for row, _ in shown.rows}
-    scores = pd.DataFrame(printed_scores(shown.result))
+    scores = pd.DataFrame(stored.printed_scores(shown.result))
     differing = [
         (titles[one.row], shown.codes[one.criterion], _PRINTED[printed], PILLS[one.status], one.summary)
         for one in shown.result.verdicts
         if one.was_run
-        and (printed := printed_verdict(one.row, one.criterion)) is not None
-        and not agrees(printed, one.status)
+        and (printed := stored.printed_verdict(one.row, one.criterion)) is not None
+        and not stored.agrees(printed, one.status)
     ]
     columns = {"Metric": "text", "Criterion": "text", "Published": "text", "demele": "text", "Decided by": "text"}
     ours, _ = table_of_frame("Published scores", scores, {"severity": "number.1?", "printed": "number.1"})
@@ -493,13 +469,13 @@ class Characterisation(Findings, Result):
         """Return one row for each verdict, with the run that it comes from: "yours", "measured" or "stored"."""
         asked, taken = {item.name for item in self.criteria}, {row.name for row in self.rows}
         lines = []
-        for run in (self, self.stored) if self.stored is not None else (self,):
-            for row in (row for row in run.rows if run is self or row.name not in taken):
-                origin = "yours" if row.own else "measured" if run is self else "stored"
-                seeds, rows = run.fewer(row.members[0].name) or (max(run.seeds.values()), run.n_samples)
+        for source in (self, self.stored) if self.stored is not None else (self,):
+            for row in (row for row in source.rows if source is self or row.name not in taken):
+                origin = "yours" if row.own else "measured" if source is self else "stored"
+                seeds, rows = source.fewer(row.members[0].name) or (max(source.seeds.values()), source.n_samples)
                 lines += [
                     (item.row, item.criterion, item.status, item.summary, origin, rows, seeds)
-                    for item in run.verdicts
+                    for item in source.verdicts
                     if item.row == row.name and item.criterion in asked
                 ]
         columns = ["metric", "criterion", "status", "summary", "origin", "n_rows", "seeds"]
@@ -533,7 +509,7 @@ class Characterisation(Findings, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return curves, criteria, verdicts and the facts about each metric, as plain values that JSON can hold."""
-        return to_dictionary(self)
+        return stored.to_dictionary(self)
 
     document = characterisation_document
 
@@ -565,7 +541,7 @@ class Characterisation(Findings, Result):
 
     def save(self, path: str | Path) -> Path:
         """Write every value compactly; :func:`demele.bench.load` reads it."""
-        return write_whole(path, packed(self))
+        return write_whole(path, stored.packed(self))
 
 
 def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
@@ -604,7 +580,7 @@ def load(path: str | Path, *, max_size: int | None = None) -> Characterisation:
     with unpacking_at_most(max_size):
         with failing(f"cannot read {path}", kind=InputError, argument="path"):
             content = read_whole(path_of(path))
-        return unpacked(content, str(path), Characterisation)
+        return stored.unpacked(content, str(path), Characterisation)
 
 
 def reference() -> Characterisation:
@@ -628,11 +604,11 @@ def reference() -> Characterisation:
     >>> bench.reference().verdict("modularity", "calibrated").status
     'fails'
     """
-    rows = read_rows(FILE)
+    rows = stored.read_rows(stored.FILE)
     if not rows:
-        raise FileNotFoundError(f"no rows of metrics are stored in {FILE}")
+        raise FileNotFoundError(f"no rows of metrics are stored in {stored.FILE}")
     usual = names_of_all()
-    return referred(Characterisation, [name for name in list_metrics() if name in usual or name in rows], rows)
+    return stored.referred(Characterisation, [name for name in list_metrics() if name in usual or name in rows], rows)
 
 
 # The call -------------------------------------------------------------------------------------------------------------
@@ -646,9 +622,9 @@ def check_metrics(
     metrics: Annotated[Sequence[Metric] | Metric | None, _LIST] = None,
     scenarios: Annotated[Sequence[str | Scenario] | str | Scenario | None, _LIST] = None,
     *,
-    seeds: Seeds = USUAL_SEEDS,
-    slow_seeds: Seeds | None = None,
-    n_rows: Annotated[int, at_least(LEAST_ROWS)] = 20_000,
+    seeds: run.Seeds = run.USUAL_SEEDS,
+    slow_seeds: run.Seeds | None = None,
+    n_rows: Annotated[int, at_least(run.LEAST_ROWS)] = 20_000,
     protocol: str = DEFAULT_PROTOCOL,
     level: Level = 0.95,
     n_jobs: Jobs = 1,
@@ -719,25 +695,25 @@ def check_metrics(
     >>> found.verdict("best_correlation", "non_linear").status
     'fails'
     """
-    plan = Plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol)
+    plan = run.Plan(metrics, scenarios, seeds, slow_seeds, n_rows, protocol)
     with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
-        drifting = try_functions(plan, sweep)
-        sweep.run(measured, plan.tasks(), what="representations to measure")
+        drifting = run.try_functions(plan, sweep)
+        sweep.run(run.measured, plan.tasks(), what="representations to measure")
         rows = sweep.records
         curves, seconds = {}, {}
         sizes: dict[str, set[int]] = {}
 
         def read(scenario: Scenario, severity: float, seed: int, item: Candidate) -> Record:
-            key = record_key(scenario, severity, seed, item)
+            key = run.record_key(scenario, severity, seed, item)
             with reading_record(key):
-                check_record(rows[key])
+                run.check_record(rows[key])
             return rows[key]
 
         for scenario, item in itertools.product(plan.scenarios, plan.candidates):
-            reason = declined(item, scenario)
+            reason = run.declined(item, scenario)
             runs = range(plan.number_of_seeds(item, scenario) if reason is None else 0)
             records = [[read(scenario, severity, seed, item) for seed in runs] for severity in scenario.severities]
-            outcomes = [[outcome(record, item.name) for record in of_seeds] for of_seeds in records]
+            outcomes = [[run.outcome(record, item.name) for record in of_seeds] for of_seeds in records]
             curves[item.name, scenario.name] = Curve(item.name, scenario.name, outcomes, reason)
             if reason is None:
                 found = (record.get("rows", plan.n_samples) for of_seeds in records for record in of_seeds)

@@ -21,20 +21,7 @@ from demele.core.lazy import require
 from demele.core.outputs import write_whole
 from demele.core.reading import check_unpacked, parsing, path_of, regular_file
 from demele.core.table_columns import checked_structure
-from demele.files.table_files import (
-    Warn,
-    check_known,
-    first_row,
-    is_number_text,
-    listed,
-    picking,
-    read_csv,
-    read_json,
-    read_json_lines,
-    read_parquet,
-    text_of,
-    unescaped,
-)
+from demele.files import table_files
 
 #: Arrays that every archive of ``scipy.sparse.save_npz`` holds, and those of positions that some do.
 _OF_SPARSE = {"format", "shape", "data"}
@@ -71,9 +58,10 @@ def read_numpy(path: Path, names: tuple[str, ...]) -> "Array | pd.DataFrame":
                 "one, as the first file, CODES; make other tables dense with .toarray()"
             )
         if not names and len(held) > 1:
-            raise InputError(f"{path}: holds arrays {listed(held)}; pick one, such as {picking(path, held[0])}")
+            such = table_files.picking(path, held[0])
+            raise InputError(f"{path}: holds arrays {table_files.listed(held)}; pick one, such as {such}")
         chosen = names or (held[0],)
-        check_known(chosen, held, path, "array")
+        table_files.check_known(chosen, held, path, "array")
         arrays = _loaded(archive, path, chosen)
     if len(arrays) == 1:
         return arrays[0]
@@ -182,7 +170,7 @@ def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
     return Path(file), chosen
 
 
-def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "Array | pd.DataFrame":
+def read_table(text: str, *, warn: table_files.Warn, row_names: bool = False) -> "Array | pd.DataFrame":
     """Read codes, factors or labels from a file.
 
     Parameters
@@ -210,16 +198,16 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "Array | pd
         If it cannot be opened.
     """
     path, names = split_name(text)
-    text_table = partial(read_csv, warn=warn, row_names=row_names)
+    text_table = partial(table_files.read_csv, warn=warn, row_names=row_names)
     readers: dict[str, Callable[[Path, tuple[str, ...]], Any]] = {
         ".npy": read_numpy,
         ".npz": read_numpy,
         ".csv": text_table,
         ".tsv": text_table,
         ".txt": text_table,
-        ".parquet": read_parquet,
-        ".json": read_json,
-        ".jsonl": read_json_lines,
+        ".parquet": table_files.read_parquet,
+        ".json": table_files.read_json,
+        ".jsonl": table_files.read_json_lines,
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
@@ -240,7 +228,7 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "Array | pd
 _ROWS_THAT_COUNT = 20
 
 
-def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: Warn) -> "pd.DataFrame":
+def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: table_files.Warn) -> "pd.DataFrame":
     """Leave out columns that count the rows, unless they are asked for or all there is: they are no code or factor."""
     whole = frame.select_dtypes("integer") if len(frame) >= _ROWS_THAT_COUNT else frame.iloc[:, :0]
     counting = [name for name in whole if (whole[name].diff().iloc[1:] == 1).all()]
@@ -259,11 +247,11 @@ def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: Warn) -> "pd.Da
 _TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".json")
 
 
-def names_of_codes(text: str, *, warn: Warn) -> list[str]:
+def names_of_codes(text: str, *, warn: table_files.Warn) -> list[str]:
     """Read the names of codes: the lines of a text file, or a column of a table."""
     path, picked = split_name(text)
     if not picked and path.suffix.lower() not in _TABLES:
-        names = [line.strip() for line in text_of(path).rstrip().splitlines()]
+        names = [line.strip() for line in table_files.text_of(path).rstrip().splitlines()]
     else:
         table = read_table(text, warn=warn)
         if table.ndim != 2 or table.shape[1] != 1:
@@ -293,7 +281,11 @@ def escaped(value: Any) -> Any:
     >>> escaped("=1+1"), escaped("-0.5"), escaped(-0.5), escaped("-cat"), escaped("cat")
     ("'=1+1", '-0.5', -0.5, "'-cat", 'cat')
     """
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) and not is_number_text(value) else value
+    return (
+        f"'{value}"
+        if isinstance(value, str) and _FORMULA.match(value) and not table_files.is_number_text(value)
+        else value
+    )
 
 
 def csv_text(frame: "pd.DataFrame", *, delimiter: str = ",") -> str:
@@ -388,10 +380,10 @@ def read_sheet_rows(path: Path) -> list[tuple[int, Cells]]:
     if path.suffix.lower() == ".xlsx":
         found = list(_workbook_rows(path))
     else:
-        delimiter, _ = first_row(path)
+        delimiter, _ = table_files.first_row(path)
         with parsing(f"{path}: not a table that can be read"):
-            read = csv.reader(io.StringIO(text_of(path), newline=""), delimiter=delimiter)
-            found = [(number, list(map(unescaped, cells))) for number, cells in enumerate(read, 1)]
+            read = csv.reader(io.StringIO(table_files.text_of(path), newline=""), delimiter=delimiter)
+            found = [(number, list(map(table_files.unescaped, cells))) for number, cells in enumerate(read, 1)]
     rows = [(number, cells) for number, cells in found if any(not is_empty(cell) for cell in cells)]
     if not rows:
         raise FormatError(f"{path}: is empty")
@@ -482,7 +474,7 @@ def write_columns(frame: "pd.DataFrame", path: Path) -> None:
     write_whole(path, content)
 
 
-def read_frame(text: str, warn: Warn) -> "pd.DataFrame":
+def read_frame(text: str, warn: table_files.Warn) -> "pd.DataFrame":
     """Read a table whose columns have names.
 
     Raises

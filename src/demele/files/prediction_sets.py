@@ -16,30 +16,8 @@ from demele.core.kinds import checked_name
 from demele.core.labelled import shown
 from demele.core.reading import path_of, real_path
 from demele.core.table_columns import items_of
+from demele.files import label_files, model_logs
 from demele.files.audit_files import AsKnown
-from demele.files.label_files import (
-    class_text,
-    classes_like,
-    in_file,
-    in_one_vocabulary,
-    label_column,
-    models,
-    name_of,
-    refuse_missing,
-)
-from demele.files.label_files import column as one_column
-from demele.files.model_logs import (
-    LOG_READERS,
-    OTHER_ANSWER,
-    ModelLog,
-    as_classes,
-    chosen,
-    flat_fields,
-    id_order,
-    log_program,
-    plain,
-    questions_of,
-)
 from demele.files.named import read_frame, read_table, split_name
 from demele.files.table_files import Warn, check_known, listed, quoted_name
 
@@ -54,19 +32,19 @@ def is_log(text: str) -> bool:
 def _log_files(path: Path) -> list[Path]:
     """Return a log, or the logs of a folder."""
     held = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return [one for one in held if log_program(one)]
+    return [one for one in held if model_logs.log_program(one)]
 
 
-def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[ModelLog]]:
+def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[model_logs.ModelLog]]:
     """Return the logs of each model; two logs of one model and the same questions are two runs of it."""
-    runs: list[list[ModelLog]] = []
+    runs: list[list[model_logs.ModelLog]] = []
     names = dict.fromkeys(shared)
     for text in texts:
         path, picked = split_name(text)
         names |= dict.fromkeys(picked)
-        own: dict[str, list[ModelLog]] = {}
+        own: dict[str, list[model_logs.ModelLog]] = {}
         for file in _log_files(path):
-            log = LOG_READERS[log_program(file)][0](file, [*picked, *shared])
+            log = model_logs.LOG_READERS[model_logs.log_program(file)][0](file, [*picked, *shared])
             same = next((other for other in own.setdefault(log.name, []) if _same_task(log, other)), None)
             if same is not None:
                 raise InputError(
@@ -85,8 +63,8 @@ def runs_of(texts: Sequence[str], shared: Sequence[str]) -> list[list[ModelLog]]
     return [sorted(run, key=lambda log: log.task) for run in runs]
 
 
-def _same_task(one: ModelLog, other: ModelLog) -> bool:
-    return one.task == other.task or questions_of(one.answers) == questions_of(other.answers)
+def _same_task(one: model_logs.ModelLog, other: model_logs.ModelLog) -> bool:
+    return one.task == other.task or model_logs.questions_of(one.answers) == model_logs.questions_of(other.answers)
 
 
 _TABLES = (".csv", ".tsv", ".parquet")
@@ -139,7 +117,7 @@ def _columns(
     """Read the columns of one table: predictions, or scores for each class of the labels, if ``classes`` are these."""
     path = split_name(text)[0]
     if classes is None and id_column is None:
-        return _Columns(None, models(text, warn, labels=labels))
+        return _Columns(None, label_files.models(text, warn, labels=labels))
     ids: tuple[str, ...] | None = None
     table: Any
     if id_column is None and path.suffix.lower() in (".npy", ".npz"):
@@ -165,7 +143,7 @@ def _columns(
             "pass `scores=True` if there is one for each class"
         )
     for name in table:
-        refuse_missing(text, table[name])
+        label_files.refuse_missing(text, table[name])
     return _Columns(ids, {str(name): values.to_numpy() for name, values in table.items()})
 
 
@@ -189,8 +167,8 @@ def _identified(
     missing = np.flatnonzero(values.isna())
     if missing.size:
         raise InputError(f"{what}: no identifier in {plural(missing.size, 'row', 'rows')}, first row {missing[0]}")
-    with in_file(what):
-        ids = [class_text(value) for value in values.tolist()]
+    with label_files.in_file(what):
+        ids = [label_files.class_text(value) for value in values.tolist()]
     first: dict[str, int] = {}
     for row, name in enumerate(ids):
         if first.setdefault(name, row) != row:
@@ -200,11 +178,11 @@ def _identified(
 
 def _classes_of(text: str, names: Sequence[str], labels: NDArray[Any]) -> list[int | str]:
     """Return the classes that columns are named by, with or without a beginning that all share, such as ``p_``."""
-    known = {class_text(value) for value in labels.tolist()}
+    known = {label_files.class_text(value) for value in labels.tolist()}
     for size in range(min(map(len, names)) + 1):
         short = [name[size:] for name in names]
         if known <= set(short) and len({name[:size] for name in names}) == 1:
-            return classes_like(short, labels.astype(object) if labels.dtype.kind == "U" else labels)
+            return label_files.classes_like(short, labels.astype(object) if labels.dtype.kind == "U" else labels)
     lacking = sorted(known - set(names))
     raise InputError(
         f"{text}: expected a column of scores for each class, named by it, got {listed(list(names))}; LABELS also has "
@@ -260,8 +238,10 @@ class PredictionSet:
         """What reads an expert's answer to a question of logs: as one that a model or a log gave, or as a choice."""
         classes = self.classes or ()
         if self.open:
-            return lambda text: next((one for one in (text, plain(text)) if one in classes), OTHER_ANSWER)
-        return (lambda text: chosen(text, classes)) if self.fields and classes else None
+            return lambda text: next(
+                (one for one in (text, model_logs.plain(text)) if one in classes), model_logs.OTHER_ANSWER
+            )
+        return (lambda text: model_logs.chosen(text, classes)) if self.fields and classes else None
 
     def values_of(self, name: str) -> list[Any]:
         """Return what logs hold of each row by one name; None where a row has none.
@@ -366,7 +346,7 @@ def read_predictions(
 # Logs ------------------------------------------------------------------------------------------------------------
 
 
-def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
+def _of_logs(runs: Mapping[str, Sequence[model_logs.ModelLog]], ids: Ids) -> PredictionSet:
     several = any(len(run) > 1 for run in runs.values())
     read = [
         {f"{log.task}/{answer.id}" if several else answer.id: answer for log in run for answer in log.answers}
@@ -393,13 +373,13 @@ def _of_logs(runs: Mapping[str, Sequence[ModelLog]], ids: Ids) -> PredictionSet:
         measures = list(dict.fromkeys(held[name].measure for held in read))
         if len(measures) > 1:
             raise InputError("filter", f"logs are judged by {', '.join(measures)}; pick one for all")
-    fields = tuple(flat_fields(read[0][name].fields) for name in kept)
+    fields = tuple(model_logs.flat_fields(read[0][name].fields) for name in kept)
     notes = [f"{log.path}: {failure}" for log in logs for failure in log.failures]
     tasks = {one["task"] for one in fields}
     if len(tasks) > 1:
         notes.append(f"{len(kept):,} questions of {len(tasks)} tasks: each question has the same weight in all tasks")
     answers = {name: [held[row] for row in kept] for name, held in zip(runs, read, strict=True)}
-    made, labels, classes, kind = as_classes(answers)
+    made, labels, classes, kind = model_logs.as_classes(answers)
     if kind == "graded":
         measure = read[0][kept[0]].measure
         notes.append(f"answers are compared as right or wrong by {measure}: the logs do not say which answer was taken")
@@ -429,7 +409,11 @@ def _of_tables(
 ) -> PredictionSet:
     notes = [f"{text} is given twice: judged against itself" for text in set(texts) if [*texts, labels].count(text) > 1]
     warn: Warn = notes.append
-    gold = _Columns(None, {"labels": label_column(labels, warn)}) if column is None else _columns(labels, column, warn)
+    gold = (
+        _Columns(None, {"labels": label_files.label_column(labels, warn)})
+        if column is None
+        else _columns(labels, column, warn)
+    )
     if len(gold.columns) != 1:
         raise InputError(f"{labels}: holds {len(gold.columns)} columns next to {column}; pick one as {labels}::label")
     if column is None and not scores:
@@ -437,7 +421,7 @@ def _of_tables(
     (target,) = gold.columns.values()
     single = isinstance(files, Mapping) and column is None and not scores
     read = [
-        _Columns(None, {text: one_column(text, warn)})
+        _Columns(None, {text: label_files.column(text, warn)})
         if single
         else _columns(text, column, warn, labels=labels, classes=target if scores else None)
         for text in texts
@@ -452,7 +436,7 @@ def _of_tables(
             table.columns = {name: np.asarray(values)[rows] for name, values in table.columns.items()}
             table.scores = None if table.scores is None else table.scores[rows]
         (target,) = gold.columns.values()
-    called = [name_of(text) for text in texts]
+    called = [label_files.name_of(text) for text in texts]
     if len(set(called)) < len(called):  # a column of the same name in each
         called = [split_name(text)[0].stem for text in texts]
     called = list(files) if isinstance(files, Mapping) else distinct(called, texts)
@@ -466,7 +450,9 @@ def _of_tables(
             if name in found:
                 raise InputError("files", f"expected distinct names of models, got {shown([*found, name])}")
             found[name], tables[name] = values, one
-    columns = in_one_vocabulary({"labels": target, **{("model", name): values for name, values in found.items()}})
+    columns = label_files.in_one_vocabulary(
+        {"labels": target, **{("model", name): values for name, values in found.items()}}
+    )
     return PredictionSet(
         predictions={name: np.asarray(columns["model", name]) for name in found},
         labels=np.asarray(columns["labels"]),
@@ -493,7 +479,9 @@ def common(held: Sequence[Sequence[str]], texts: Sequence[str], ids: Ids) -> tup
     left_out = len(every) - len(shared)
     if left_out and ids == "same":
         lacking = [
-            (text, sorted(every - one, key=id_order)) for text, one in zip(texts, sets, strict=True) if every - one
+            (text, sorted(every - one, key=model_logs.id_order))
+            for text, one in zip(texts, sets, strict=True)
+            if every - one
         ]
         told = ", ".join(f"{text} lacks {len(names)}, first {quoted(names[0])}" for text, names in lacking[:3])
         raise InputError(

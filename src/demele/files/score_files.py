@@ -16,21 +16,11 @@ from demele.core.kinds import Kind, checked, number, pairs_in
 from demele.core.labelled import shown
 from demele.core.reading import parsing, path_of
 from demele.core.table_columns import items_of
+from demele.files import score_tables
 from demele.files.label_files import name_of
 from demele.files.model_logs import LOG_READERS, ScoredRow, log_program, questions_of
 from demele.files.named import split_name
 from demele.files.prediction_sets import distinct
-from demele.files.score_tables import (
-    HUMAN,
-    Reader,
-    Wanted,
-    cell_text,
-    column_of,
-    judge_log_of,
-    of_systems,
-    read_records,
-    read_score_table,
-)
 from demele.files.table_files import check_known, listed
 
 #: The least share of the items that all systems must have, and the share without a score above which a note warns.
@@ -191,7 +181,7 @@ def read_scores(
         raise InputError("scale", f"expected the least and the largest score, such as 1,5, got {shown(list(scale))}")
     chosen = [score] if isinstance(score, str) else list(score or ())
     notes: list[str] = []
-    wanted = Wanted(chosen, id, map, systems=systems, scale=(low, high))
+    wanted = score_tables.Wanted(chosen, id, map, systems=systems, scale=(low, high))
     rows = _by_system([(text, rows_of(text, wanted, notes)) for text in texts])
     _check_scale([row for own in rows.values() for row in own], low, high)
     tasks = [{(row.program, row.task) for row in own} for own in rows.values()]  # each program has its own names
@@ -203,7 +193,7 @@ def read_scores(
     human = _human_scores({s: [[one for row in own[n] for one in row.human] for n in kept] for s, own in held.items()})
     groups = [row.id for row in first]
     if group:
-        groups = [cell_text(row.fields.get(group)) for row in first]
+        groups = [score_tables.cell_text(row.fields.get(group)) for row in first]
         if "" in groups:
             row = first[groups.index("")]
             raise InputError("group", f"{row.place}: has no {group}; it has {listed(list(row.fields))}")
@@ -275,7 +265,7 @@ def read_human(
     text = str(path_of(file, "file"))
     named = [human_score] if human_score else []
     systems = list(found.scores)
-    wanted = Wanted(named, id, map, people=True, systems=systems, scale=(found.low, found.high))
+    wanted = score_tables.Wanted(named, id, map, people=True, systems=systems, scale=(found.low, found.high))
     rows = [row for row in rows_of(text, wanted, []) if row.human]
     if not rows:
         raise InputError(f"{text}: holds no score by people")
@@ -336,8 +326,10 @@ def systems_of(file: str | Path) -> list[str]:
     path, _ = split_name(str(file))
     if not path.is_file() or program_of(path) is not None:
         return []
-    names, _ = read_records(path)
-    return list(of_systems(names)) or ([] if column_of(path, names, HUMAN) else names)
+    names, _ = score_tables.read_records(path)
+    return list(score_tables.of_systems(names)) or (
+        [] if score_tables.column_of(path, names, score_tables.HUMAN) else names
+    )
 
 
 def _meant(name: str, systems: Sequence[str]) -> str | None:
@@ -349,7 +341,7 @@ def _meant(name: str, systems: Sequence[str]) -> str | None:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def rows_of(text: str, wanted: Wanted, notes: list[str]) -> list[ScoredRow]:
+def rows_of(text: str, wanted: score_tables.Wanted, notes: list[str]) -> list[ScoredRow]:
     """Read a file, or the files of a folder: logs, or else tables; of people's scores, tables have columns of these."""
     path, picked = split_name(text)
     if path.is_dir():
@@ -361,7 +353,7 @@ def rows_of(text: str, wanted: Wanted, notes: list[str]) -> list[ScoredRow]:
         return [row for one in files for row in rows_of(f"{one}{after}", wanted, notes)]
     known = program_of(path)
     if known is None:
-        return read_score_table(text, wanted, notes)
+        return score_tables.read_score_table(text, wanted, notes)
     program, read = known
     epochs = [name for name in picked if name.startswith("epoch=")]
     names = [name for name in picked if name not in epochs]
@@ -378,7 +370,7 @@ def rows_of(text: str, wanted: Wanted, notes: list[str]) -> list[ScoredRow]:
     return [replace(row, human=(row.score,)) for row in rows if row.score is not None]
 
 
-def program_of(path: Path) -> tuple[str, Reader] | None:
+def program_of(path: Path) -> tuple[str, score_tables.Reader] | None:
     """Return which program wrote a log, and what reads its scores; None if it is no log.
 
     Raises
@@ -387,7 +379,11 @@ def program_of(path: Path) -> tuple[str, Reader] | None:
         If it cannot be read.
     """
     name = log_program(path)
-    return (name, lambda picked, own, words: LOG_READERS[name][1](path, picked)) if name else judge_log_of(path)
+    return (
+        (name, lambda picked, own, words: LOG_READERS[name][1](path, picked))
+        if name
+        else score_tables.judge_log_of(path)
+    )
 
 
 def _by_system(sources: Sequence[tuple[str, list[ScoredRow]]]) -> dict[str, list[ScoredRow]]:
