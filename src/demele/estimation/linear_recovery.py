@@ -13,6 +13,8 @@ from demele.estimation.univariate import unit_vectors, variance_shares
 
 #: Least share of the largest squared length from which lengths are read off the columns' products, as exact as need be.
 WELL_SPREAD = 1e-4
+#: Variables of a variance below this share of their mean square are constant, to rounding.
+CONSTANT = 1e-24
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Basis:
     @classmethod
     def of(cls, columns: Floats) -> "Basis":
         """Find the basis of columns (n_samples, n_columns); what is constant or a copy, to rounding, adds nothing."""
-        unit, _ = unit_vectors(columns, 1e-24)
+        unit, _ = unit_vectors(columns, CONSTANT)
         squares, vectors = np.linalg.eigh(unit.T @ unit)
         if squares.size and squares[0] > WELL_SPREAD * squares[-1]:
             return cls(unit, vectors / np.sqrt(squares), columns)
@@ -61,8 +63,7 @@ class Basis:
 
     def with_classes(self, labels: Rows, n_classes: int) -> Floats:
         """Return the sums of the vectors over the rows of each class: (rank, n_classes)."""
-        sums = np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in self.unit.T])
-        return self.turned.T @ sums
+        return self.turned.T @ _class_sums(self.unit, labels, n_classes)
 
 
 def explained_share(basis: Basis, values: Array, n_classes: int = 0) -> float:
@@ -86,7 +87,7 @@ def explained_share(basis: Basis, values: Array, n_classes: int = 0) -> float:
     """
     if not n_classes:
         columns = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-        unit, varies = unit_vectors(columns, 1e-24)
+        unit, varies = unit_vectors(columns, CONSTANT)
         shares = [float(np.square(line).sum()) for line in basis.with_columns(unit).T]
         return min(float(variance_shares(columns) @ shares), 1.0) if varies.any() else float("nan")
     labels = values.astype(np.intp)
@@ -95,19 +96,6 @@ def explained_share(basis: Basis, values: Array, n_classes: int = 0) -> float:
     return (
         float(min(np.square(basis.with_classes(labels, n_classes)).sum() / total, 1.0)) if total > 0 else float("nan")
     )
-
-
-def canonical_correlations(first: Basis, second: Basis) -> Floats:
-    """Return canonical correlations, largest first.
-
-    Examples
-    --------
-    >>> codes = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 5.0]])
-    >>> canonical_correlations(Basis.of(codes), Basis.of(codes @ [[1.0, 1.0], [1.0, -1.0]])).round(6).tolist()
-    [1.0, 1.0]
-    """
-    found = np.linalg.svd(first.with_columns(second.unit) @ second.turned, compute_uv=False)
-    return np.minimum(np.asarray(found, dtype=np.float64), 1.0)
 
 
 def canonical(first: Basis, second: Basis) -> tuple[Floats, Floats, Floats]:
@@ -145,7 +133,7 @@ def largest_with_classes(basis: Basis, labels: Array, n_classes: int) -> float:
 
 def correlation_of_pairs(first: Floats, second: Floats) -> Floats:
     """Return the signed correlation of each column of one with that of the other; 0 where one is constant."""
-    (a, a_varies), (b, b_varies) = (unit_vectors(columns, 1e-24) for columns in (first, second))
+    (a, a_varies), (b, b_varies) = (unit_vectors(columns, CONSTANT) for columns in (first, second))
     return np.where(a_varies & b_varies, np.clip(np.einsum("ij,ij->j", a, b), -1.0, 1.0), 0.0)
 
 
@@ -392,9 +380,6 @@ def largest_distance(total: Floats, count: Any, low: Floats, high: Floats) -> Fl
 
 # Correlations of single codes with factors, of values or of ranks, and the best one-to-one pairs of the two -----------
 
-#: Variables of a variance below this share of their mean square are constant, to rounding.
-CONSTANT = 1e-24
-
 
 def mid_ranks(columns: Array) -> Floats:
     """Return the rank of each value in its column, from 1; tied values have the mean of their ranks.
@@ -451,52 +436,33 @@ def _sorted(column: Array) -> tuple[Rows, Array]:
     return order, column[order]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitCodes:
-    """Codes as vectors of mean 0 and length 1; those of a constant code are 0."""
+def _unit(columns: Floats, *, ranks: bool) -> Floats:
+    """Bring columns, or their mid-ranks, to mean 0 and length 1; constant ones to 0."""
+    return unit_vectors(mid_ranks(columns) if ranks else columns, CONSTANT)[0]
 
-    vectors: Floats
 
-    @classmethod
-    def of(cls, codes: Floats, *, ranks: bool = False) -> "UnitCodes":
-        """Bring codes (n_samples, n_codes), or their mid-ranks, to mean 0 and length 1."""
-        vectors, _ = unit_vectors(mid_ranks(codes) if ranks else codes, CONSTANT)
-        return cls(vectors)
+def _class_sums(vectors: Floats, labels: Rows, n_classes: int) -> Floats:
+    """Return the sums of vectors (n_samples, k) over the rows of each class: (k, n_classes)."""
+    return np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in vectors.T])
 
-    def with_values(self, values: Floats, *, ranks: bool = False) -> Floats:
-        """Return the correlations with columns of numbers (n_samples, n_columns): (n_codes, n_columns), signed."""
-        columns, _ = unit_vectors(mid_ranks(values) if ranks else values, CONSTANT)
-        return np.clip(self.vectors.T @ columns, -1.0, 1.0)
 
-    def class_means(self, labels: Rows, n_classes: int) -> tuple[Floats, Floats]:
-        """Return the means of the vectors in each class, (n_codes, n_classes), and the rows of each class."""
-        rows = np.bincount(labels, minlength=n_classes).astype(np.float64)
-        sums = np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in self.vectors.T])
-        return sums / np.maximum(rows, 1.0), rows
-
-    def with_classes(self, labels: Rows, n_classes: int) -> Floats:
-        r"""Return the correlation ratios of all codes with classes 0 ... ``n_classes`` - 1, (n_codes,).
-
-        .. math:: \eta_j = \sqrt{\sum_k n_k (\bar z_{jk} - \bar z_j)^2 / \sum (z_j - \bar z_j)^2}
-
-        It is the largest absolute correlation over all ways to give the classes numbers.
-
-        Examples
-        --------
-        >>> codes = UnitCodes.of(np.array([[0.0], [2.0], [2.0], [4.0]]))
-        >>> codes.with_classes(np.array([0, 0, 1, 1]), 2).round(6).tolist()
-        [0.707107]
-        """
-        means, rows = self.class_means(labels, n_classes)
-        return np.sqrt(np.minimum((means**2 @ rows), 1.0))
+def _class_means(vectors: Floats, factor: Factor, known: Flags) -> tuple[Floats, Floats]:
+    """Return the means of vectors of annotated rows in each class, (k, n_classes), and the rows of each class."""
+    labels, n_classes = factor.values[known].astype(np.intp), len(factor.levels)
+    rows = np.bincount(labels, minlength=n_classes).astype(np.float64)
+    return _class_sums(vectors, labels, n_classes) / np.maximum(rows, 1.0), rows
 
 
 def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False) -> Floats:
-    """Return how each code goes with each factor, (n_codes, n_factors).
+    r"""Return how each code goes with each factor, (n_codes, n_factors).
 
     The correlation with a continuous factor, signed, the correlation ratio with a categorical one, and the multiple
     correlation with the cosine and the sine of a cyclic one (Mardia 1976; not of their ranks), each on the
-    rows where the factor is annotated; 0 for a code or a factor that is constant there.
+    rows where the factor is annotated; 0 for a code or a factor that is constant there. The correlation ratio
+
+    .. math:: \eta_j = \sqrt{\sum_k n_k (\bar z_{jk} - \bar z_j)^2 / \sum (z_j - \bar z_j)^2}
+
+    is the largest absolute correlation over all ways to give the classes numbers.
 
     Parameters
     ----------
@@ -506,26 +472,27 @@ def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False
         Whether mid-ranks are used instead of the values.
     """
     matrix = np.zeros((codes.shape[1], len(factors)))
-    whole = UnitCodes.of(codes, ranks=ranks) if any(factor.annotated().all() for factor in factors) else None
+    whole = _unit(codes, ranks=ranks) if any(factor.annotated().all() for factor in factors) else None
     numbers = [index for index, one in enumerate(factors) if one.kind == "continuous" and one.annotated().all()]
     if whole is not None and numbers:
         values = np.column_stack([np.asarray(factors[index].values, dtype=np.float64) for index in numbers])
-        matrix[:, numbers] = whole.with_values(values, ranks=ranks)
+        matrix[:, numbers] = np.clip(whole.T @ _unit(values, ranks=ranks), -1.0, 1.0)
     for index, factor in enumerate(factors):
         if index in numbers:
             continue
         known = factor.annotated()
         if known.sum() < 2:
             continue
-        own = whole if whole is not None and known.all() else UnitCodes.of(codes[known], ranks=ranks)
-        values = factor.values[known]
+        own = whole if whole is not None and known.all() else _unit(codes[known], ranks=ranks)
         if factor.categorical:
-            matrix[:, index] = own.with_classes(values.astype(np.intp), len(factor.levels))
+            means, rows = _class_means(own, factor, known)
+            matrix[:, index] = np.sqrt(np.minimum(means**2 @ rows, 1.0))
         elif factor.cyclic:
             basis = Basis.of(factor.coordinates[known])
-            matrix[:, index] = np.minimum(np.linalg.norm(basis.with_columns(own.vectors), axis=0), 1.0)
+            matrix[:, index] = np.minimum(np.linalg.norm(basis.with_columns(own), axis=0), 1.0)
         else:
-            matrix[:, index] = own.with_values(np.asarray(values, dtype=np.float64)[:, None], ranks=ranks)[:, 0]
+            values = np.asarray(factor.values[known], dtype=np.float64)[:, None]
+            matrix[:, index] = np.clip(own.T @ _unit(values, ranks=ranks), -1.0, 1.0)[:, 0]
     return matrix
 
 
@@ -571,15 +538,14 @@ def carried_over(
     known, here = factor_train.annotated(), factor_test.annotated()
     if known.sum() < 2 or here.sum() < 2:
         return 0.0
-    own = UnitCodes.of(test[here], ranks=ranks)
+    seen = _unit(train[known], ranks=ranks)
     if factor_test.cyclic:
         basis = Basis.of(factor_train.coordinates[known])
-        fitted = basis.directions @ basis.with_columns(UnitCodes.of(train[known], ranks=ranks).vectors)
-        return float(own.with_values(factor_test.coordinates[here] @ fitted)[0, 0])
-    if not factor_test.categorical:
+        values = factor_test.coordinates[here] @ (basis.directions @ basis.with_columns(seen))
+    elif factor_test.categorical:
+        values = _class_means(seen, factor_train, known)[0].T[factor_test.values[here].astype(np.intp)]
+    else:
         values = np.asarray(factor_test.values[here], dtype=np.float64)[:, None]
-        return float(np.sign(sign) * own.with_values(values, ranks=ranks)[0, 0])
-    means, _ = UnitCodes.of(train[known], ranks=ranks).class_means(
-        factor_train.values[known].astype(np.intp), len(factor_train.levels)
-    )
-    return float(own.with_values(means[0][factor_test.values[here].astype(np.intp)][:, None])[0, 0])
+    of_numbers = not (factor_test.cyclic or factor_test.categorical)
+    found = _unit(test[here], ranks=ranks).T @ _unit(values, ranks=ranks and of_numbers)
+    return float(np.clip(found, -1.0, 1.0)[0, 0] * (np.sign(sign) if of_numbers else 1.0))

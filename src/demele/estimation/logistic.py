@@ -313,21 +313,6 @@ class Multinomial:
         return diagonal.reshape(1, -1)
 
 
-def softmax_minimum(problem: Multinomial) -> Floats:
-    """Minimise a softmax regression: its parameters (n_classes, d + 1).
-
-    Of many rows, the iterations begin at what an eighth of them gives: it is near, and a step there costs an eighth.
-    """
-    n_parameters = len(problem.classes) * problem.design.n_columns
-    counts = problem.design.counts
-    start = None
-    if counts.sum() >= _MANY_ROWS:
-        few = problem.design.thinned()
-        weights = problem.weights * (counts / np.maximum(few.counts, 1))[problem.classes]
-        start = newton(replace(problem, design=few, weights=weights), 1, n_parameters, last_step=_LAST_STEP_OF_FEW)
-    return newton(problem, 1, n_parameters, start=start).reshape(len(problem.classes), -1)
-
-
 def newton(
     problem: OneVsRest | Multinomial,
     n_problems: int,
@@ -536,7 +521,12 @@ def multinomial_logistic(
     design = Design.of(X, labels)
     weights = len(labels) / (len(present) * counts[present]) if balanced else np.ones(len(present))
     problem = Multinomial(design, classes=present, weights=weights, ridge=ridge(design, C))
-    solution = softmax_minimum(problem)
+    size, start = len(present) * design.n_columns, None
+    if len(labels) >= _MANY_ROWS:  # the minimum of some rows is near, and a step there costs an eighth
+        few = design.thinned()
+        problem_of_few = replace(problem, design=few, weights=weights * (counts[present] / few.counts[present]))
+        start = newton(problem_of_few, 1, size, last_step=_LAST_STEP_OF_FEW)
+    solution = newton(problem, 1, size, start=start).reshape(len(present), -1)
     coef[present] = solution[:, :-1]
     shifted = solution[:, -1] - solution[:, :-1] @ design.centre
     intercept[present] = shifted - shifted.mean()

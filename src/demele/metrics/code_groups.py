@@ -23,7 +23,6 @@ from demele.estimation.information import InformationTable, entropy
 from demele.estimation.linear_recovery import (
     Basis,
     canonical,
-    canonical_correlations,
     explained_share,
     largest_with_classes,
     mid_ranks,
@@ -143,7 +142,7 @@ def multiple_correlation(columns: Floats, factor: Factor, *, ranks: bool = False
     if factor.categorical:
         return largest_with_classes(basis, values, len(factor.levels))
     if factor.cyclic:
-        return float(canonical_correlations(basis, Basis.of(factor.coordinates[known]))[0])
+        return float(canonical(basis, Basis.of(factor.coordinates[known]))[0][0])
     return float(np.sqrt(share_beyond_chance(basis, mid_ranks(values[:, None])[:, 0] if ranks else values)))
 
 

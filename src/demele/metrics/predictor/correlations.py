@@ -17,7 +17,6 @@ from demele.estimation.linear_recovery import (
     CrossProducts,
     association,
     canonical,
-    canonical_correlations,
     carried_over,
     correlation_of_pairs,
     explained_share,
@@ -318,7 +317,7 @@ def _canonical_correlations(data: Data, rows: Rows, cross_fit: int | None) -> Fl
         found = (
             np.array([largest_with_classes(basis, own[0].values[rows], len(own[0].levels))])
             if own[0].categorical
-            else _filled(canonical_correlations(basis, Basis.of(_numbers(own, rows))), len(own))
+            else _filled(canonical(basis, Basis.of(_numbers(own, rows)))[0], len(own))
             for own in blocks
         )
         return np.concatenate(list(found))
