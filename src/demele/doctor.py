@@ -149,22 +149,26 @@ def doctor(files: Sequence[str | Path] | str | Path) -> FileReport:
 def _examined(path: Path) -> FileFacts:
     if not path.exists():
         raise FormatError(f"{path}: there is no such file or folder")
-    program = None if path.is_dir() else program_of(path)
+    if path.is_dir():
+        return _folder(path)
+    program, suffix = program_of(path), path.suffix.lower()
     if program is not None:
         return _scores(path, f"results of {program[0]}", classes="a" in program[0])
-    for kind in (_folder, _model, _python, _key, _arrays, _table):
-        found = kind(path)
-        if found is not None:
-            return found
-    raise FormatError(f"{path}: of no kind that demele reads")
+    if suffix == ".fabric" or (suffix not in (".npz", ".xlsx", ".eval") and zipfile.is_zipfile(path)):
+        return _model(path)
+    if path.name.endswith(".key.json"):
+        key = read_key(path)
+        return FileFacts(str(path), f"the key of an expert's sheet, drawn from {key.n:,} rows", len(key.lines))
+    read = {".py": _python, ".npy": _arrays, ".npz": _arrays}.get(suffix, _table)
+    if read is _table and suffix not in (".csv", ".tsv", ".txt", ".xlsx", ".json", ".jsonl", ".parquet"):
+        raise FormatError(f"{path}: of no kind that demele reads")
+    return read(path)
 
 
 # Results of evaluations ----------------------------------------------------------------------------------------------
 
 
-def _folder(path: Path) -> FileFacts | None:
-    if not path.is_dir():
-        return None
+def _folder(path: Path) -> FileFacts:
     held = [one for one in sorted(path.rglob("*")) if one.is_file()]
     programs = {found[0] for one in held if (found := program_of(one)) is not None}
     if programs:
@@ -213,14 +217,11 @@ def _classes(path: Path) -> list[tuple[str, str]]:
     return [("Accuracy when labels may be wrong", f"demele {name} {_quoted(path)} --ids common")]
 
 
-# Models, functions and sheets ----------------------------------------------------------------------------------------
+# Models and functions ----------------------------------------------------------------------------------------
 
 
-def _model(path: Path) -> FileFacts | None:
+def _model(path: Path) -> FileFacts:
     """Say what a training of demele left; the file of a fabric or a VAE may be called anything."""
-    own = path.suffix.lower() == ".fabric"
-    if not own and (path.suffix.lower() in (".npz", ".xlsx", ".eval") or not zipfile.is_zipfile(path)):
-        return None
     from demele.models.fabric.model import Fabric
     from demele.models.vae.model import load_vae
 
@@ -228,7 +229,7 @@ def _model(path: Path) -> FileFacts | None:
     try:
         counts = Fabric.load(path).counts()
     except (FormatError, InputError):
-        if own:
+        if path.suffix.lower() == ".fabric":
             raise
         load_vae(path)
         steps = (
@@ -243,9 +244,7 @@ def _model(path: Path) -> FileFacts | None:
     return FileFacts(str(path), f"a fabric of {plural(counts.parameters, 'weight', 'weights')}", commands=steps)
 
 
-def _python(path: Path) -> FileFacts | None:
-    if path.suffix.lower() != ".py":
-        return None
+def _python(path: Path) -> FileFacts:
     with parsing(f"{path}: not Python"):
         tree = ast.parse(text_of(path))
     held = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[:1] != "_"]
@@ -254,29 +253,19 @@ def _python(path: Path) -> FileFacts | None:
     return FileFacts(str(path), "a Python file", None, columns, use)
 
 
-def _key(path: Path) -> FileFacts | None:
-    if not path.name.endswith(".key.json"):
-        return None
-    key = read_key(path)
-    return FileFacts(str(path), f"the key of an expert's sheet, drawn from {key.n:,} rows", len(key.lines))
-
-
 # Arrays and tables ---------------------------------------------------------------------------------------------------
 
 
-def _arrays(path: Path) -> FileFacts | None:
+def _arrays(path: Path) -> FileFacts:
     """Say what an array, or each array of an archive, is called and shaped; its values are not read."""
-    suffix, file = path.suffix.lower(), _quoted(path)
-    if suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         array: Any = read_numpy(path, ())
         return FileFacts(str(path), "an array", len(array), (_array("array", array),), _uses({"": array}, path))
-    if suffix != ".npz":
-        return None
     if holds_sparse(str(path)):
         rows, n_codes = read_sparse(str(path)).shape
         steps = (
-            ("Scores of codes", f"demele score {file} FACTORS"),
-            ("Probes of single codes", f"demele probe sparse {file} LABELS"),
+            ("Scores of codes", f"demele score {_quoted(path)} FACTORS"),
+            ("Probes of single codes", f"demele probe sparse {_quoted(path)} LABELS"),
         )
         return FileFacts(str(path), f"a sparse matrix of {plural(n_codes, 'code', 'codes')}", rows, (), steps)
     arrays: dict[str, Any] = {}
@@ -310,13 +299,10 @@ def _uses(arrays: Mapping[str, Any], path: Path) -> tuple[tuple[str, str], ...]:
     return tuple(steps)
 
 
-def _table(path: Path) -> FileFacts | None:
+def _table(path: Path) -> FileFacts:
     """Say what the columns of a table are, and what they can be used for."""
-    suffix = path.suffix.lower()
-    if suffix not in (".csv", ".tsv", ".txt", ".xlsx", ".json", ".jsonl", ".parquet"):
-        return None
     notes: list[str] = []
-    if suffix == ".xlsx":
+    if path.suffix.lower() == ".xlsx":
         held: Any = pd.DataFrame([dict(cells) for _, cells in read_records(path)[1]])
     else:
         held = read_table(str(path), warn=notes.append)

@@ -4,9 +4,15 @@ from typing import Any
 
 import keras
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 N = 300
+QUIET = [
+    pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning"),  # small data
+    # of Keras' own conversions of its tensors and variables
+    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"),
+]
 
 
 def rows(n: int = N, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -17,7 +17,7 @@ import torch.distributed
 from torchmetrics import MetricCollection
 
 import demele
-from demele.adapters.torchmetrics import SAP, TorchMetric
+from demele.adapters.torchmetrics import TorchMetric
 from tests.adapters.rows import KINDS, OPTIONS, A, Z
 
 #: Rows of rank 0; those of rank 1 follow.
@@ -101,20 +101,8 @@ def a_group(rank: int) -> Any:
     return plain(feed(TorchMetric("sap", kinds=KINDS, process_group=group), rank).compute())
 
 
-def of_latte(rank: int) -> Any:
-    return plain(feed(SAP(reg_dim=[0, 1, 2]), rank).compute())
-
-
 def other_settings(rank: int) -> Any:
     metric = feed(TorchMetric("sap", kinds=KINDS, seed=rank), rank)
-    try:
-        return plain(metric.compute())
-    except demele.errors.IncompatibleState as error:
-        return {"message": str(error), "local": metric.accumulator.n}
-
-
-def same_streams(rank: int) -> Any:
-    metric = feed(TorchMetric("sap", kinds=KINDS, stream="mine"), rank)
     try:
         return plain(metric.compute())
     except demele.errors.IncompatibleState as error:
@@ -153,8 +141,8 @@ def lightning(rank: int) -> Any:
 CASES: dict[str, Callable[[int], Any]] = {
     case.__name__: case
     for case in (
-        *(counted, sampled, with_deviations, summed, one_without_rows, none_with_rows, collection, a_group, of_latte),
-        *(other_settings, same_streams, lightning),
+        *(counted, sampled, with_deviations, summed, one_without_rows, none_with_rows, collection, a_group),
+        *(other_settings, lightning),
     )
 }
 

@@ -1,24 +1,17 @@
 """The callback of Keras: what it scores, when, and where the scores appear."""
 
-import os
 from typing import Any
 
+import keras
 import pytest
 
-os.environ.setdefault("KERAS_BACKEND", "torch")
-keras: Any = pytest.importorskip("keras")
+import demele
+from demele.adapters.keras_callback import ScoreCallback
+from tests.adapters.keras_rows import QUIET, array, rows
+from tests.refusals import refuses
+from tests.tolerances import assert_exact
 
-import demele  # noqa: E402
-from demele.adapters.keras_callback import ScoreCallback  # noqa: E402
-from tests.adapters.keras_rows import array, rows  # noqa: E402
-from tests.refusals import refuses  # noqa: E402
-from tests.tolerances import assert_exact  # noqa: E402
-
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning"),  # small data
-    # of Keras' own conversions of its tensors and variables
-    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"),
-]
+pytestmark = QUIET
 
 CODES, FACTORS = rows()
 BATCHES = [(CODES[start : start + 64], FACTORS[start : start + 64]) for start in range(0, len(CODES), 64)]

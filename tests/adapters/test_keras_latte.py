@@ -1,7 +1,6 @@
 """The class names of Latte as Keras metrics, on the backend of this process."""
 
 import json
-import os
 import pickle
 from typing import Any
 
@@ -9,20 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-os.environ.setdefault("KERAS_BACKEND", "torch")
-pytest.importorskip("keras")
-
 import demele
 from demele.adapters import keras as adapter
 from demele.adapters.latte import BUNDLE, SOURCE_NAMES, per_attribute
-from tests.adapters.keras_rows import array, rows, tensor
+from tests.adapters.keras_rows import QUIET, array, rows, tensor
 from tests.tolerances import assert_exact
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning"),  # small data
-    # of Keras' own conversions of its tensors and variables
-    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"),
-]
+pytestmark = QUIET
 
 LATTE_CASES = [
     (name, arguments)
@@ -82,6 +74,8 @@ def test_latte_names_give_one_value_per_attribute_of_its_protocol(name: str, arg
     [
         ("MIG", {"discrete": "yes"}, "discrete: expected True or False"),
         ("MIG", {"reg_dim": "01"}, "reg_dim: expected one code"),
+        ("MIG", {"reg_dim": [0.5, 1]}, "reg_dim: expected a code's index for attribute 0"),
+        ("Modularity", {"thresh": None}, "thresh: expected a finite number >= 0"),
         ("SAP", {"thresh": -1}, "thresh: expected a finite number >= 0, got -1"),
         ("MIG", {"order": "latte"}, "order: expected"),
     ],

@@ -131,19 +131,6 @@ def test_what_does_not_apply_in_a_bundle_is_nan() -> None:
 # Being metrics --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "keywords", "message"),
-    [
-        ("MIG", {"reg_dim": [0.5, 1]}, "reg_dim: expected a code's index for attribute 0"),
-        ("SAP", {"thresh": -1}, "thresh: expected a finite number >= 0"),
-        ("Modularity", {"thresh": None}, "thresh: expected a finite number >= 0"),
-    ],
-)
-def test_bad_arguments_are_refused(name: str, keywords: dict[str, Any], message: str) -> None:
-    with pytest.raises(demele.errors.InputError, match=message):
-        getattr(adapter, name)(**keywords)
-
-
 def test_a_batch_that_cannot_be_scored_has_the_shape_of_a_result() -> None:
     for metric in (adapter.MIG(), adapter.Modularity()):
         found = metric(Z[:5], CONTINUOUS[:1].repeat(5, 1))

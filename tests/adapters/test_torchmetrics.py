@@ -14,33 +14,25 @@ from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
 import demele
 from demele.adapters.torchmetrics import TorchMetric
-from tests.adapters.rows import KINDS, OPTIONS, A, D, N, Z
+from tests.adapters.rows import KINDS, A, D, N, Z
 from tests.given import evaluated
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
-STD = torch.full_like(Z, 0.05)
 FRAME = demele.bins.BinEdges.of(Z.numpy(), A.numpy(), kinds=KINDS)
 # 240 rows are few, which fragile scores say
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
 
 
-def options_of(name: str) -> dict[str, dict[str, Any]]:
-    return {group: own for group, own in OPTIONS.items() if name.startswith(group)}
-
-
 def direct(name: str, z: torch.Tensor = Z, a: torch.Tensor = A, **more: Any) -> demele.Score:
     """One call on all rows."""
-    std = STD[: len(z)].numpy() if name == "rmig" else None
-    keywords: dict[str, Any] = {"kinds": KINDS, "options": options_of(name), "std": std} | more
-    return evaluated(z.numpy(), a.numpy(), [name], keywords)[name]
+    return evaluated(z.numpy(), a.numpy(), [name], {"kinds": KINDS} | more)[name]
 
 
-def feed(metric: Any, name: str = "", parts: int = 4, z: torch.Tensor = Z, a: torch.Tensor = A) -> Any:
+def feed(metric: Any, z: torch.Tensor = Z, a: torch.Tensor = A) -> Any:
     """Update with batches of unequal size."""
-    cuts = [len(z) * part * part // (parts * parts) for part in range(parts + 1)]
-    for start, stop in itertools.pairwise(cuts):
-        metric.update(z[start:stop], a[start:stop], *([STD[start:stop]] if name == "rmig" else []))
+    for start, stop in itertools.pairwise([len(z) * part * part // 16 for part in range(5)]):
+        metric.update(z[start:stop], a[start:stop])
     return metric
 
 
@@ -158,7 +150,7 @@ def test_state_dict_holds_the_rows_and_loads_strictly(names: Any, keywords: dict
 def test_loading_replaces_the_rows() -> None:
     metric = feed(TorchMetric("mig", frame=FRAME))
     metric.persistent(True)
-    other = feed(TorchMetric("mig", frame=FRAME), z=Z[:50], a=A[:50])
+    other = feed(TorchMetric("mig", frame=FRAME), Z[:50], A[:50])
     other.compute()
     other.load_state_dict(metric.state_dict())
     assert other.accumulator.n == N
@@ -204,7 +196,7 @@ def test_merge_state_adds_rows_in_the_order_of_streams(name: str, as_state: bool
     parts = [TorchMetric(name, stream=stream, **keywords) for stream in range(3)]
     for part, start in zip(parts, (0, 100, 160), strict=True):
         stop = {0: 100, 100: 160, 160: N}[start]
-        feed(part, z=Z[start:stop], a=A[start:stop])
+        feed(part, Z[start:stop], A[start:stop])
     parts[2].compute()
     for other in (parts[0], parts[1]):  # not in their order
         parts[2].merge_state(other.metric_state if as_state else other)
@@ -231,8 +223,8 @@ def gathered(others: list[TorchMetric]) -> Any:
 @pytest.mark.parametrize("name", ["mig", "sap"])
 def test_sync_merges_and_unsync_restores(name: str) -> None:
     first, second = (TorchMetric(name, kinds=KINDS, stream=stream) for stream in range(2))
-    feed(first, z=Z[:90], a=A[:90])
-    feed(second, z=Z[90:], a=A[90:])
+    feed(first, Z[:90], A[:90])
+    feed(second, Z[90:], A[90:])
     second.sync(dist_sync_fn=gathered([first]), distributed_available=lambda: True)
     assert second.accumulator.n == N
     refuses(TorchMetricsUserError, "synced", second.update, Z, A)
@@ -243,12 +235,12 @@ def test_sync_merges_and_unsync_restores(name: str) -> None:
 
 
 def test_compute_synchronises_and_unsynchronises() -> None:
-    first = feed(TorchMetric("mig", frame=FRAME), z=Z[:90], a=A[:90])
+    first = feed(TorchMetric("mig", frame=FRAME), Z[:90], A[:90])
     available = {"distributed_available_fn": lambda: True, "dist_sync_fn": gathered([first])}
-    second = feed(TorchMetric("mig", frame=FRAME, **available), z=Z[90:], a=A[90:])
+    second = feed(TorchMetric("mig", frame=FRAME, **available), Z[90:], A[90:])
     exactly(second, direct("mig").value)
     assert second.accumulator.n == N - 90
-    alone = feed(TorchMetric("mig", frame=FRAME, sync_on_compute=False, **available), z=Z[90:], a=A[90:])
+    alone = feed(TorchMetric("mig", frame=FRAME, sync_on_compute=False, **available), Z[90:], A[90:])
     exactly(alone, demele.Accumulator("mig", frame=FRAME).update(Z[90:].numpy(), A[90:].numpy()).compute().value)
 
 

@@ -149,8 +149,6 @@ def test_bad_settings() -> None:
     ]
     for options, message in options_cases:
         refuses(InputError, "^" + re.escape(message), dawid_skene, THREE, **options)
-        if set(options) <= {"tolerance", "max_iterations"}:
-            refuses(InputError, "^" + re.escape(message), one_coin, THREE, **options)
 
 
 # One call that joins answers, and compares the labels with true ones and with given ones -----------------------------

@@ -11,6 +11,7 @@ import pytest
 import demele
 from demele.outofcore import tables
 from tests.outofcore.test_out_of_core import scanned
+from tests.streaming.feeding import numbers
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning")
@@ -28,13 +29,6 @@ def make_rows(*, holes: bool = False) -> pd.DataFrame:
         factors[rng.random(N) < 0.2, 0] = np.nan
         factors[:600, 1] = np.nan
     return pd.DataFrame(np.hstack([codes, factors]), columns=[*CODES, *FACTORS])
-
-
-def numbers(evaluation: demele.Evaluation) -> list[float]:
-    found: list[float] = []
-    for score in evaluation:
-        found += [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist()]
-    return found
 
 
 @pytest.mark.parametrize("holes", [False, True])

@@ -106,9 +106,3 @@ def test_an_early_close_cancels_what_has_not_begun() -> None:
     results.close()
     assert all(future.cancelled() for future in executor.given[1:])
     assert len(executor.given) <= AHEAD + 1
-
-
-def test_an_executor_that_takes_no_more_is_said_so() -> None:
-    pool = ThreadPoolExecutor(1)
-    pool.shutdown()
-    refuses(RuntimeError, "shutdown", lambda: list(completed(square, ITEMS, executor=pool)))

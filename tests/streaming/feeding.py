@@ -3,9 +3,15 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import demele
 from demele.streaming.accumulator import opened, written
+
+QUIET = [
+    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
+]
 
 
 def fed(

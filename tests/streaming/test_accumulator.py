@@ -11,12 +11,10 @@ from demele.core.errors import IncompatibleState, InputError, InputTypeError, No
 from tests.contract.cases import CHEAP, GROUPS, small
 from tests.given import accumulated_metrics, evaluated
 from tests.refusals import refuses
+from tests.streaming.feeding import QUIET
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
-]
+pytestmark = QUIET
 
 CODES, FACTORS, STDS = small()
 FRAME = demele.bins.BinEdges.of(CODES, FACTORS)

@@ -8,18 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.core.errors import FormatError, IncompatibleState, NotEnoughData
+from demele.core.errors import NotEnoughData
 from demele.streaming.frame import BinEdges
-from demele.streaming.states import CellState, ExtremeState
 from tests.oracles import effects as oracle
 from tests.refusals import refuses
-from tests.streaming.feeding import fed, first, forged, numbers
+from tests.streaming.feeding import QUIET, fed, numbers
 from tests.tolerances import ROUNDING, assert_close
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
-]
+pytestmark = QUIET
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 N = 2000
@@ -133,33 +129,6 @@ def test_edges_that_need_values_need_a_frame_that_knows_them() -> None:
 
 
 # States ---------------------------------------------------------------------------------------------------------------
-
-
-def test_forged_sums_are_refused() -> None:
-    for name, change, message in [
-        ("mean", first(np.nan), r"impossible numbers \(mean\)"),
-        ("square", first(-1.0), r"impossible numbers \(square\)"),
-        ("count", first(-1), r"impossible numbers \(count\)"),
-        ("count", first(0), "sums of this state contradict one another"),
-        ("levels", first(9), "sums of this state contradict one another"),
-        ("levels", lambda values: values[:, [1, *range(1, values.shape[1])]], "contradict one another"),
-        ("low", first(1e9), "sums of this state contradict one another"),
-        ("mean", lambda values: values[:, 1:], "do not have the columns of its frame"),
-        ("levels", lambda values: values.astype(np.int64), "do not have the columns of its frame"),
-        ("clipped", lambda values: values - 1, r"impossible numbers \(clipped\)"),
-    ]:
-        data = fed("omes", framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
-        with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
-            demele.Accumulator.from_bytes(forged(data, 0, name, change))
-
-
-def test_states_of_other_frames_do_not_merge() -> None:
-    rule = demele.bins.EqualWidth(5)
-    frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, FACTORS * [1, 1, 2])]
-    states = [CellState.empty(frame, rule) for frame in frames]
-    for other in (*states[1:], CellState.empty(frames[0], demele.bins.EqualWidth(4))):
-        refuses(IncompatibleState, "give both the same frame and the same bins", states[0].merge, other)
-    refuses(IncompatibleState, "other bins or other references", states[0].merge, ExtremeState.empty(frames[0], rule))
 
 
 def test_values_outside_a_frame() -> None:

@@ -7,17 +7,11 @@ import pandas as pd
 import pytest
 
 import demele
-from demele.core.errors import FormatError, IncompatibleState
 from demele.streaming.frame import BinEdges
-from demele.streaming.sample import read_batch
-from demele.streaming.states import MomentState, ProductState
-from tests.streaming.feeding import fed, numbers
-from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+from tests.streaming.feeding import QUIET, fed, numbers
+from tests.tolerances import ROUNDING, SOLVER, assert_close
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::demele.errors.FragileScoreWarning"),
-    pytest.mark.filterwarnings("ignore::demele.errors.AmbiguousKindWarning"),
-]
+pytestmark = QUIET
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 N = 2_000
@@ -80,44 +74,3 @@ def test_rows_that_lack_an_annotation_are_sampled() -> None:
         demele.metrics.r2_affine(CODES, demele.Factors(factors, missing="omit")).value,
         SOLVER,
     )
-
-
-# Bytes and merging ----------------------------------------------------------------------------------------------------
-
-
-def test_bytes_bring_the_same_bits() -> None:
-    accumulator = fed(METRICS, BinEdges.of(CODES, MIXED), CODES, MIXED)
-    back = demele.Accumulator.from_bytes(accumulator.to_bytes())
-    assert_exact(numbers(back.compute()), numbers(accumulator.compute()))
-    rest = back.update(CODES[:9], MIXED[:9]).compute()
-    assert_exact(numbers(rest), numbers(accumulator.update(CODES[:9], MIXED[:9]).compute()))
-
-
-def products() -> ProductState:
-    frame = BinEdges.of(CODES, MIXED)
-    return ProductState.empty(frame).update(read_batch(frame, CODES, MIXED, outside="raise"))
-
-
-@pytest.mark.parametrize(
-    ("name", "changed"),
-    [
-        ("product", lambda one: one + np.triu(np.ones_like(one), 1)),
-        ("product", lambda one: one - 2 * np.diag(np.diag(one))),
-        ("mean", lambda one: one[:-1]),
-        ("n", lambda one: one - 10**6),
-    ],
-)
-def test_damaged_states_are_refused(name: str, changed: Any) -> None:
-    state = products()
-    arrays, empty = state.arrays, ProductState.empty(BinEdges.of(CODES, MIXED))
-    assert_exact(empty.restored(arrays).arrays["n"], arrays["n"])
-    with pytest.raises(FormatError):
-        empty.restored({**arrays, name: changed(arrays[name])})
-
-
-def test_other_frames_do_not_add_up() -> None:
-    narrow, wide = BinEdges.fixed([(0, 1)], {"v": (0.0, 1.0)}), BinEdges.fixed([(0, 9)], {"v": (0.0, 1.0)})
-    with pytest.raises(IncompatibleState, match="other references"):
-        ProductState.empty(narrow).merge(ProductState.empty(wide))
-    with pytest.raises(IncompatibleState, match="other references"):
-        ProductState.empty(narrow).merge(MomentState.empty(narrow))

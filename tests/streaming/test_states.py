@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import demele
 from demele.core.errors import IncompatibleState
 from demele.streaming.sample import SampleState, read_batch, row_keys
-from demele.streaming.states import WAITING, CountState
+from demele.streaming.states import WAITING, CountState, empty_state, key_of
 from tests.refusals import refuses
 from tests.tolerances import assert_exact, assert_mean
 
@@ -133,14 +133,13 @@ def test_batches_of_one_row_do_not_make_a_long_list() -> None:
     assert (one.n, one.n_waiting) == (700, 0)
 
 
-def test_counts_of_other_bins_do_not_merge() -> None:
-    frame = demele.bins.BinEdges.fixed([(0, 1)], {"a": (0.0, 1.0)})
-    for other, n_bins in (
-        (frame, 5),
-        (demele.bins.BinEdges.fixed([(0, 2)], {"a": (0.0, 1.0)}), 4),
-        (demele.bins.BinEdges.fixed([(0, 1)], {"a": [1, 2, 3, 4]}), 4),
-    ):
-        with pytest.raises(IncompatibleState, match="other bins"):
-            CountState.empty(frame, demele.bins.EqualWidth(4)).merge(
-                CountState.empty(other, demele.bins.EqualWidth(n_bins))
-            )
+@pytest.mark.parametrize("kind", ["table", "extremes", "cells", "moments", "products"])
+def test_states_of_other_frames_bins_or_kinds_do_not_merge(kind: str) -> None:
+    frame, fixed = demele.bins.BinEdges.fixed([(0, 1)], {"a": (0.0, 1.0)}), demele.bins.BinEdges.fixed
+    own = empty_state(key_of(kind, {"bins": demele.bins.EqualWidth(4)}), frame)
+    others = [(kind, one, 4) for one in (fixed([(0, 2)], {"a": (0.0, 1.0)}), fixed([(0, 1)], {"a": (0.0, 2.0)}))]
+    others += [("products" if kind == "moments" else "moments", frame, 4)]
+    others += [(kind, frame, 5)] if kind in ("table", "extremes", "cells") else []
+    for name, other, n_bins in others:
+        state = empty_state(key_of(name, {"bins": demele.bins.EqualWidth(n_bins)}), other)
+        refuses(IncompatibleState, "give both the same frame and the same bins", own.merge, state)

@@ -21,7 +21,7 @@ from demele.core.errors import (
 )
 from demele.core.lazy import require
 from demele.core.reading import by_number, path_of
-from demele.core.table_columns import items_of, split_columns
+from demele.core.table_columns import items_of, other_lengths, split_columns
 
 #: Rows of one piece of work, unless files are cut otherwise.
 ROWS_PER_SPAN = 1 << 21
@@ -226,8 +226,22 @@ class Span:
     stop: int
 
     def blocks(self) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Yield the columns of codes and factors of successive rows."""
-        return blocks(self.codes.batches(self.start, self.stop), self.factors.batches(self.start, self.stop))
+        """Yield the columns of codes and factors of the same rows, whatever the lengths of their batches."""
+        codes, factors = (table.batches(self.start, self.stop) for table in (self.codes, self.factors))
+        left: list[Any] = []
+        right: list[Any] = []
+        while True:
+            left = left if left and len(left[0]) else next(codes, [])
+            right = right if right and len(right[0]) else next(factors, [])
+            if not left or not right:
+                break
+            n = min(len(left[0]), len(right[0]))
+            if n:
+                yield [some(column, 0, n) for column in left], [some(column, 0, n) for column in right]
+            left = [some(column, n, len(column)) for column in left]
+            right = [some(column, n, len(column)) for column in right]
+        if (left and len(left[0])) or (right and len(right[0])):
+            raise InputError(("codes", "factors"), "the files changed while they were read: one ended before the other")
 
 
 def spans(codes: Table, factors: Table) -> list[Span]:
@@ -236,11 +250,7 @@ def spans(codes: Table, factors: Table) -> list[Span]:
     Files are cut where both have a row group that begins, so that no row group is read twice.
     """
     if codes.n != factors.n:
-        raise InputError(
-            ("codes", "factors"),
-            f"expected the same number of rows, got {codes.n} rows of codes and {factors.n} rows of "
-            "factors; row r of both must describe the same sample",
-        )
+        raise other_lengths((codes.n, len(codes.names)), (factors.n, len(factors.names)))
     own = [set(table.cuts) for table in (codes, factors) if isinstance(table, ParquetTable)]
     allowed = sorted(set.intersection(*own)) if own else [*range(0, codes.n, ROWS_PER_SPAN), codes.n]
     found, start = [], 0
@@ -249,24 +259,6 @@ def spans(codes: Table, factors: Table) -> list[Span]:
             found.append(Span(codes, factors, start, cut))
             start = cut
     return found
-
-
-def blocks(codes: Iterator[list[Any]], factors: Iterator[list[Any]]) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Pair the rows of two sequences of batches, whatever their lengths; both hold the same number of rows."""
-    left: list[Any] = []
-    right: list[Any] = []
-    while True:
-        left = left if left and len(left[0]) else next(codes, [])
-        right = right if right and len(right[0]) else next(factors, [])
-        if not left or not right:
-            break
-        n = min(len(left[0]), len(right[0]))
-        if n:
-            yield [some(column, 0, n) for column in left], [some(column, 0, n) for column in right]
-        left = [some(column, n, len(column)) for column in left]
-        right = [some(column, n, len(column)) for column in right]
-    if (left and len(left[0])) or (right and len(right[0])):
-        raise InputError(("codes", "factors"), "the files changed while they were read: one ended before the other")
 
 
 def some(column: Any, start: int, stop: int) -> Any:

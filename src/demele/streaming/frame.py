@@ -15,7 +15,7 @@ from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, rea
 from demele.core.kinds import checked
 from demele.core.reading import parsing
 from demele.core.signature import OptionText
-from demele.core.table_columns import as_column, check_same_rows, items_of, split_columns, whole_numbers
+from demele.core.table_columns import as_column, check_same_rows, items_of, other_lengths, split_columns, whole_numbers
 from demele.estimation.counts import (
     Adaptive,
     Binning,
@@ -151,13 +151,6 @@ def setting_of(plain: object) -> Any:
             return restored(OptionText(str(plain[RULE]), arguments))
         return {key: setting_of(own) for key, own in plain.items()}
     return [setting_of(own) for own in plain] if isinstance(plain, list | tuple) else plain
-
-
-#: Of codes and of factors.
-OTHER_ROWS = (
-    "codes and factors: expected the same number of rows, got {} rows of codes and {} rows of factors; row r of both "
-    "must describe the same sample"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +353,7 @@ class BinEdges:
         """
         table, own = read_codes(codes), read_factors(factors, kinds=kinds, missing=missing)
         if table.n != own.n:
-            raise InputError(OTHER_ROWS.format(table.n, own.n))
+            raise other_lengths((table.n, table.d), (own.n, own.m))
         check_same_rows(codes, factors)
         rules: Sequence[object] = [] if bins is None else [bins]
         if isinstance(bins, list | tuple) and all(hasattr(rule, "needs_values") for rule in bins):

@@ -13,9 +13,9 @@ from demele.core.errors import IncompatibleState, InputError, NotEnoughData, plu
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor, read_pair
 from demele.core.results import Note, Score
 from demele.core.signature import Signature
-from demele.core.table_columns import as_column, check_same_rows, split_columns
+from demele.core.table_columns import as_column, check_same_rows, other_lengths, split_columns
 from demele.metrics.source import InMemory, Subject, checked_std
-from demele.streaming.frame import OTHER_ROWS, BinEdges, Column, Rows, storage
+from demele.streaming.frame import BinEdges, Column, Rows, storage
 
 # Batches as they come, read -------------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ def _read_columns(
     in_factors = column_order(own, expected[1], "factors", named=not isinstance(raw, np.ndarray), where=where)
     n, rows = n_rows(table), n_rows(raw)
     if rows != n:
-        raise InputError(OTHER_ROWS.format(n, rows))
+        raise other_lengths((n, len(names)), (rows, len(own)))
     if n == 0:
         return expected, None, []
     check_same_rows(codes, factors)

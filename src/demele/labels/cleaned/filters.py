@@ -532,7 +532,9 @@ def clean(
     if method == "knn":
         if options["k"] >= labels.size:
             raise InputError("k", f"expected fewer neighbours than the {labels.size} instances, got {options['k']}")
-        scaled = table.values if options["scaling"] == "none" else _standardised(table.values)
+        from sklearn.preprocessing import StandardScaler
+
+        scaled = table.values if options["scaling"] == "none" else StandardScaler().fit_transform(table.values)
         found = _nearest_neighbours(scaled, labels, len(words), options["k"], n_jobs)
     elif method == "partitioning":
         found = _partitioning(models[0], rows, rule=options["rule"], rounds=options["rounds"])
@@ -644,14 +646,6 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
         rules, got = shown(_RULES.get(method, ())), quoted(options["rule"])
         raise InputError("rule", f"expected one of {rules} for method {method!r}, got {got}")
     return options
-
-
-def _standardised(features: Floats) -> Floats:
-    """Return features with mean 0 and standard deviation 1; constant ones become 0."""
-    from sklearn.preprocessing import StandardScaler
-
-    scaled: Floats = StandardScaler().fit_transform(features)
-    return scaled
 
 
 def _models(method: str, model: Any) -> list[Any]:

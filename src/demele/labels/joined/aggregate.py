@@ -105,8 +105,9 @@ class AggregatedLabels(Result):
     def document(self) -> Document:
         """Return the document of the consensus, with the comparisons that were asked for."""
         made = self.consensus.document()
-        agreed = None if self.agreement is None else self.agreement.document()
-        found = [one for one in (_gold_document(self.gold), _noise_document(self.given), agreed) if one is not None]
+        found = [] if self.gold is None else [_gold_document(self.gold)]
+        found += [] if self.given is None else [_noise_document(self.given)]
+        found += [] if self.agreement is None else [self.agreement.document()]
         people = annotators_table(self.consensus)
         tables = [*(part.table for part in found), replace(people, rows=people.rows[:_FEW])]
         return replace(
@@ -226,10 +227,8 @@ def aggregate(
     level, table = checked_level(level), read_annotations(annotations, classes=classes)
     if method == "bayesian":
         found = bayesian_consensus(table, level=level, seed=seed, **options)  # type: ignore[arg-type]
-    elif method == "own-prior":
-        found = dawid_skene(table, prior="own", seed=seed, **options)  # type: ignore[arg-type]
-    elif method == "dawid-skene":
-        found = dawid_skene(table, seed=seed, **options)  # type: ignore[arg-type]
+    elif method in ("own-prior", "dawid-skene"):
+        found = dawid_skene(table, prior="own" if method == "own-prior" else None, seed=seed, **options)  # type: ignore[arg-type]
     else:
         found = consensus(table, method=method, seed=seed)
     notes: list[Note] = []
@@ -287,9 +286,7 @@ def _checked(part: Consensus, gold: Array, level: float) -> GoldCheck:
     return GoldCheck(n=int(gold.size), ties=int(part.tied.sum()), **correct)
 
 
-def _gold_document(gold: GoldCheck | None) -> Document | None:
-    if gold is None:
-        return None
+def _gold_document(gold: GoldCheck) -> Document:
     both = {"consensus": gold.consensus, "majority": gold.majority}
     rows = [(name, one.accuracy, (one.interval.low, one.interval.high)) for name, one in both.items()]
     return Document(
@@ -301,9 +298,7 @@ def _gold_document(gold: GoldCheck | None) -> Document | None:
     )
 
 
-def _noise_document(given: GivenNoise | None) -> Document | None:
-    if given is None:
-        return None
+def _noise_document(given: GivenNoise) -> Document:
     headline = (
         f"By the consensus {written(given.wrong_share, 'percent')} of {count(given.n, 'given label')} are wrong; "
         f"{written(given.unlike_majority, 'percent')} differ from the majority vote."

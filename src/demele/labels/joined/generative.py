@@ -219,12 +219,8 @@ class Answers(_Entries):
 
     def log_marginal(self, tally: Floats) -> float:
         """Of all answers given the classes, gamma integrated out."""
-        from scipy.special import gammaln
-
         sums = np.add.reduceat(tally, self.first, axis=0)
-        whole = self.prior.sum(axis=1)
-        columns = gammaln(self.of_column + tally) - gammaln(self.of_column)
-        return float((gammaln(whole) - gammaln(whole + sums)).sum() + columns.sum())
+        return _log_marginal(self.of_column, tally, self.prior.sum(axis=1), sums)
 
 
 class CountFeatures(_Entries):
@@ -241,11 +237,7 @@ class CountFeatures(_Entries):
 
     def log_marginal(self, tally: Floats) -> float:
         """Of all counts given the classes, phi integrated out."""
-        from scipy.special import gammaln
-
-        whole = self.prior * len(tally)
-        columns = gammaln(self.prior + tally) - gammaln(self.prior)
-        return float((gammaln(whole) - gammaln(whole + tally.sum(axis=0))).sum() + columns.sum())
+        return _log_marginal(self.prior, tally, self.prior * len(tally), tally.sum(axis=0))
 
 
 class NormalFeatures:
@@ -369,13 +361,18 @@ def log_joint(
     answers: Answers, features: Features | None, prior_proportions: Floats, tallies: tuple[Floats, Floats, Any]
 ) -> float:
     """Of the classes, answers and features, all parameters integrated out, up to a constant."""
+    of_class, of_answers, of_features = tallies
+    found = _log_marginal(prior_proportions, of_class, prior_proportions.sum(), of_class.sum())
+    found += answers.log_marginal(of_answers)
+    return found if features is None else found + features.log_marginal(of_features)
+
+
+def _log_marginal(prior: Floats | float, tally: Floats, whole: Floats | float, sums: Floats | float) -> float:
+    """Of counts with the probabilities integrated out, Dirichlet (prior); ``whole`` and ``sums`` are their totals."""
     from scipy.special import gammaln
 
-    of_class, of_answers, of_features = tallies
-    whole = float(prior_proportions.sum())
-    classes = gammaln(prior_proportions + of_class) - gammaln(prior_proportions)
-    found = float(gammaln(whole) - gammaln(whole + of_class.sum()) + classes.sum()) + answers.log_marginal(of_answers)
-    return found if features is None else found + features.log_marginal(of_features)
+    cells = gammaln(prior + tally) - gammaln(prior)
+    return float((gammaln(whole) - gammaln(whole + sums)).sum() + cells.sum())
 
 
 def _blocks(n: int, k: int) -> list[slice]:

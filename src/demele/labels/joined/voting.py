@@ -68,14 +68,6 @@ class Profiles:
         counts[:, self.what[own]] += self.counts[own].T
         return counts
 
-    def right(self, n_annotators: int) -> Floats:
-        """Return the expected share of right answers of each annotator, shape (n_annotators,); NaN without answers."""
-        columns = np.arange(self.who.size)
-        right = np.bincount(self.who, weights=self.counts[columns, self.what], minlength=n_annotators)
-        answers = np.bincount(self.who, weights=self.counts.sum(axis=1), minlength=n_annotators)
-        with np.errstate(invalid="ignore"):
-            return right / answers
-
 
 #: Annotators with fewer answers stand last: little can be said of them.
 _FEW_ANSWERS = 10
@@ -273,14 +265,23 @@ class Consensus(Result):
 
     def annotator_frame(self) -> "pd.DataFrame":
         """One row per annotator: answers, expected share of right answers (with interval, if there is one)."""
-        n = len(self.annotators)
-        answers = np.bincount(self.profiles.who, weights=self.profiles.counts.sum(axis=1), minlength=n)
+        from scipy.special import entr
+
+        n, own = len(self.annotators), self.profiles
+        right = np.bincount(own.who, weights=own.counts[np.arange(own.who.size), own.what], minlength=n)
+        answers = np.bincount(own.who, weights=own.counts.sum(axis=1), minlength=n)
+        # Informativeness: mutual information of class and answer, as a share of the entropy of the classes. Unlike
+        # accuracy, it is 0 for somebody who always answers the same, and 1 for one who is always wrong in the same way.
+        told = np.array([information(self.proportions, _row_stochastic(own.table(place))) for place in range(n)])
+        entropy = float(entr(self.proportions).sum())
+        with np.errstate(invalid="ignore"):
+            accuracy = right / answers
         columns: dict[str, Any] = {
             "annotator": list(self.annotators),
             "answers": np.rint(answers).astype(np.int64),
             # Of a posterior, its own mean: the one that its interval is about.
-            "accuracy": self.details.get("accuracy", self.profiles.right(n)),
-            "informativeness": self._informativeness(),
+            "accuracy": self.details.get("accuracy", accuracy),
+            "informativeness": np.clip(told / entropy, 0.0, 1.0) if entropy else np.full(n, np.nan),
         }
         limits = self.intervals.get("accuracy")
         if limits is not None:
@@ -297,19 +298,6 @@ class Consensus(Result):
         if read.size != len(self.items):
             raise InputError(argument, f"expected {len(self.items)} labels, one per item, got {read.size}")
         return Vocabulary(self.classes).encode(read, argument)
-
-    def _informativeness(self) -> Floats:
-        """Mutual information of class and answer, as a share of the entropy of the classes, in [0, 1].
-
-        Unlike accuracy, it is 0 for somebody who always answers the same, and 1 for somebody who always answers wrong
-        in one and the same way.
-        """
-        from scipy.special import entr
-
-        tables = (_row_stochastic(self.profiles.table(place)) for place in range(len(self.annotators)))
-        found = np.array([information(self.proportions, table) for table in tables])
-        entropy = float(entr(self.proportions).sum())
-        return np.clip(found / entropy, 0.0, 1.0) if entropy else np.full(found.size, np.nan)
 
 
 def information(shares: Floats, answers: Floats) -> Floats:

@@ -381,14 +381,11 @@ def artificial_annotators(
     if own is not None:
         arguments["models"] = [name for name, _ in own]
     if own is not None and len(kept) < len(tried):
-        message = f"of {len(tried)} models, {len(tried) - len(kept) - alike} do not have {wanted}"
-        notes.append(
-            Note(
-                code="ineligible-models",
-                message=f"{message}, and {alike} answer all as an earlier one does",
-                severity="warning",
-            )
+        others = len(tried) - len(kept) - alike
+        message = (
+            f"of {len(tried)} models, {others} do not have {wanted}, and {alike} answer all as an earlier one does"
         )
+        notes.append(Note(code="ineligible-models", message=message, severity="warning"))
     if own is None and len(names) < n_annotators:
         message = (
             f"{len(names)} of {n_annotators} annotators wanted: of {len(tried)} models tried, no more have {wanted} "
