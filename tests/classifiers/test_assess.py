@@ -14,12 +14,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from demele.classifiers.measures.assess import Assessment, assess
 from demele.classifiers.measures.bias import bias, correct_bounds
-from demele.core.errors import (
-    InputError,
-    InputTypeError,
-    OutOfDomainWarning,
-    UnknownNameError,
-)
+from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, UnknownNameError
 from demele.core.labelled import read_labelled
 from demele.core.proportions import score_interval
 from demele.noise.audit import Audit, draw_audit

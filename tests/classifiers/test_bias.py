@@ -1,4 +1,4 @@
-"""Bias: cases by hand, the difference counted directly, every assignment of true labels of small sets, bad input."""
+"""Bias by wrong labels: the formulas of the thesis, and bounds and corrected intervals against every assignment."""
 
 import itertools
 import math
@@ -11,8 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.measures.bias import Bias, bias, correct_bounds, observed_measure
-from demele.core.errors import InputError, InputTypeError
+from demele.classifiers import assess
+from demele.classifiers.measures.bias import (
+    Bias,
+    average_bounds,
+    bias,
+    binary_correction,
+    correct_bounds,
+    worst_case_interval,
+)
+from demele.classifiers.measures.confusion import ConfusionCounts
+from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
+from demele.core.proportions import score_interval
 from demele.noise.budget import NoiseBudget
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
@@ -135,12 +145,6 @@ def budget_of(wrong: int, k: int, *, given: Any = None, true: Any = None, joint:
     )
 
 
-def bias_bounds(measure: str, table: Array, budget: NoiseBudget) -> tuple[Array, Array]:
-    lowest, highest = correct_bounds(measure, table, budget)
-    observed = observed_measure(measure, table)
-    return observed - highest, observed - lowest
-
-
 def truths_within(budget: NoiseBudget, labels: Array, k: int) -> Array:
     """Every assignment of true labels within a budget, of shape (n_assignments, n)."""
     every = np.array(list(itertools.product(range(k), repeat=labels.size)))
@@ -241,8 +245,6 @@ def test_bounds_by_hand() -> None:
     low, high = correct_bounds("f1", table, budget)
     # 2 hits / (25 + true): six hits lost, 28/49; misses gained, 40/61. Five hits gained, one miss lost: 50/59.
     assert_close([low[0], high[0]], [28 / 49, 50 / 59], ROUNDING)
-    low, high = bias_bounds("recall", table, budget)
-    assert_close([low[0], high[0]], [20 / 30 - 20 / 24, 20 / 30 - 20 / 36], ROUNDING)
 
 
 def test_only_doubtful_labels_can_be_wrong() -> None:
@@ -259,23 +261,6 @@ def test_only_doubtful_labels_can_be_wrong() -> None:
             for of in range(1 if measure == "accuracy" else 3):
                 expected = extremes(measured(measure, of, predictions, truths))
                 assert_close([found[0][of], found[1][of]], expected, ROUNDING)
-
-
-@given(st.integers(2, 5), st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
-def test_the_bias_of_any_noise_lies_within_its_budget(k: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    cube = rng.poisson(rng.choice([0.5, 3, 20]), (k, k, k)) + 1
-    joint = cube.sum(axis=2) * (1 - np.eye(k, dtype=int))
-    for budget in (
-        budget_of(int(joint.sum()), k),
-        budget_of(int(joint.sum()), k, given=joint.sum(axis=0), true=joint.sum(axis=1), joint=joint),
-    ):
-        expected = counted(cube)
-        for measure in ("accuracy", "precision", "recall", "f1"):
-            low, high = bias_bounds(measure, cube.sum(axis=0), budget)
-            assert_at_most(low, expected[measure], ROUNDING)
-            assert_at_most(expected[measure], high, ROUNDING)
 
 
 def test_all_labels_wrong() -> None:
@@ -306,3 +291,162 @@ def test_undefined_is_nan_with_a_reason() -> None:
     never = bias([0, 0, 0, 0], [1, 0, 0, 1], [1, 1, 0, 0])
     assert never.per_class.loc[1, "f1"] == 0
     assert math.isnan(never.per_class.loc[1, "precision"])  # type: ignore[arg-type]
+
+
+# Averages over classes: every assignment of true labels to small sets lies within -------------------------------------
+
+
+MEASURES, AVERAGES = ("precision", "recall", "f1"), ("macro", "weighted", "micro")
+
+
+def averages(measure: str, average: Any, predictions: Array, truths: Array, k: int, labels: Array) -> Array:
+    """Of true labels; a macro average is over the classes that a given label has."""
+    tables = [ConfusionCounts(table_of(truth, predictions, k), tuple(range(k)), "true") for truth in truths]
+    if average != "macro":
+        return np.array([table.averaged(measure, average) for table in tables])
+    values = np.array([table.measure(measure) for table in tables])[:, np.unique(labels)]
+    known = np.isfinite(values)
+    found: Array = np.where(known, values, 0).sum(axis=1) / np.where(known.any(axis=1), known.sum(axis=1), np.nan)
+    return found
+
+
+def check(labels: Array, predictions: Array, k: int, budget: Any, *, rate: bool) -> None:
+    table = table_of(labels, predictions, k)
+    truths = truths_within(budget, labels, k)
+    truths = truths[np.random.default_rng(0).permutation(len(truths))[:400]] if not rate else truths
+    for measure in MEASURES:
+        for average in AVERAGES:
+            values = averages(measure, average, predictions, truths, k, labels)
+            known = values[~np.isnan(values)]
+            low, high = average_bounds(measure, average, table, budget)
+            if known.size:
+                assert_at_most([0, low, known.max(), high], [low, known.min(), high, 1], ROUNDING)
+            if rate and (average == "micro" or (measure, average) in (("recall", "weighted"), ("precision", "macro"))):
+                assert_close([low, high], [known.min(), known.max()], ROUNDING)
+
+
+@pytest.mark.parametrize(("k", "n", "times"), [(2, 6, 25), (3, 5, 25)])
+def test_a_rate_shared_by_all_classes(k: int, n: int, times: int) -> None:
+    rng = np.random.default_rng([k, n])
+    for _ in range(times):
+        labels = rng.integers(0, k, n)
+        predictions = np.where(rng.random(n) < 0.6, labels, rng.integers(0, k, n))
+        check(labels, predictions, k, budget_of(int(rng.integers(0, 4)), k), rate=True)
+
+
+def test_limits_by_class() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(25):
+        labels, predictions = rng.integers(0, 3, 7), rng.integers(0, 3, 7)
+        limits = rng.integers(0, 3, (3, 3)) * (1 - np.eye(3, dtype=int))
+        wrong, sides = int(rng.integers(0, 5)), {name: rng.integers(0, 3, 3) for name in ("given", "true")}
+        budget = budget_of(wrong, 3, **sides, joint=limits)
+        check(labels, predictions, 3, budget, rate=False)
+
+
+def test_nothing_to_average() -> None:
+    table = np.array([[0, 5, 0], [0, 5, 0], [0, 0, 0]])
+    low, high = average_bounds("precision", "macro", table, budget_of(0, 3))
+    assert_close([low, high], [0.5, 0.5], ROUNDING)  # only class 1 is predicted
+    assert np.isnan(average_bounds("recall", "macro", np.zeros((2, 2), dtype=int), budget_of(0, 2))).all()
+
+
+# Corrections: equation 6.30, the union over bounds, the binary closed form --------------------------------------------
+
+
+def test_shifted_by_the_bias_and_no_wider() -> None:
+    # 6.30 written out: e = 0.75 of 1000, bias 0.03, z = 1.959964.
+    e, n, z, bias = 0.75, 1000, 1.959963984540054, 0.03
+    half = z * math.sqrt(e / n - e * e / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    centre = -bias + (e + z * z / (2 * n)) / (1 + z * z / n)
+    labels = np.arange(n) < 750  # 1 where the label is that of the prediction; 720 of these labels are right
+    found = assess(np.ones(n, int), labels.astype(int), true_labels=(np.arange(n) < 720).astype(int))["accuracy"]
+    assert_close(found.bias, [bias, bias], ROUNDING)
+    assert_close([found.corrected.low, found.corrected.high], [centre - half, centre + half], ROUNDING)
+
+
+def test_binary_by_hand() -> None:
+    # q = 0.9, nu = 0.1: 0.9 * 0.9 + 0.1 * 0.1 = 0.82.
+    (found,) = binary_correction(0.82, 0.1).rows
+    assert_close([found.corrected_value, found.value - found.corrected_value], [0.9, -0.08], ROUNDING)
+    assert found.corrected is None
+    # Above one half agreement means error: q = 0.9, nu = 0.7: 0.9 * 0.3 + 0.1 * 0.7 = 0.34.
+    result = binary_correction(0.34, 0.7, trials=1000)
+    turned = result["accuracy"]
+    assert_close(turned.corrected_value, 0.9, ROUNDING)
+    assert turned.corrected is not None
+    assert turned.corrected.low < 0.9 < turned.corrected.high
+    assert "more-wrong-than-right" in {note.code for note in result.notes}
+    assert_close(binary_correction(0.8, 0)["accuracy"].corrected_value, 0.8, ROUNDING)
+
+
+def test_binary_undoes_the_bias() -> None:
+    for accuracy in [0.0, 0.3, 0.5, 0.97, 1.0]:
+        for rate in [0.0, 0.05, 0.3, 0.49, 0.51, 0.9]:
+            observed = accuracy + rate * (1 - 2 * accuracy)  # Benjelloun, eq. 6.7
+            found = binary_correction(observed, rate, trials=100)["accuracy"]
+            assert_close(found.corrected_value, accuracy, ROUNDING)
+            low, high = score_interval(observed * 100, 100)
+            assert_close(found.corrected.high - found.corrected.low, (high - low) / abs(1 - 2 * rate), ROUNDING)
+
+
+def test_outside_the_unit_interval_is_kept_and_said() -> None:
+    with pytest.warns(OutOfDomainWarning, match=r"corrected accuracy is 1\.0625, outside \[0, 1\]"):
+        found = binary_correction(0.95, 0.1, trials=100)
+    assert_close(found["accuracy"].corrected_value, 1.0625, ROUNDING)
+    assert found["accuracy"].corrected.high > 1
+    assert "out-of-domain" in {note.code for note in found.notes}
+    with pytest.warns(OutOfDomainWarning):
+        assert binary_correction(0.05, 0.1)["accuracy"].corrected_value < 0
+
+
+def test_what_the_binary_correction_refuses() -> None:
+    observed_cases: Any = [
+        (0.8, 0.5, {}, InputError, "coin flips"),
+        (0.8, 1.0, {}, InputError, r"rate: expected a rate of wrong labels in \[0, 1\), got 1.0"),
+        (0.8, 5, {}, InputError, "for 5% write 0.05"),
+        (0.8, -0.1, {}, InputError, "rate: expected a share"),
+        (0.8, "0.1", {}, InputTypeError, "rate: .* got '0.1'"),
+        (80, 0.1, {}, InputError, "observed: .* for 80% write 0.8"),
+        (0.8, 0.1, {"trials": 0}, InputError, "trials"),
+    ]
+    for observed, rate, options, error, message in observed_cases:
+        refuses(error, message, binary_correction, observed, rate, **options)
+
+
+# --------------------------------------------------------------------------------------------------------- worst case
+
+
+def proportion_of(measure: str, of: int, predictions: Any, truths: Any) -> tuple[Any, Any]:
+    """Successes and trials under every assignment of true labels."""
+    if measure == "accuracy":
+        return (truths == predictions).sum(axis=1), np.full(len(truths), predictions.size)
+    said, there = predictions == of, truths == of
+    trials = {"precision": said & np.ones_like(there), "recall": there, "f1": said | there}[measure]
+    return (said & there).sum(axis=1), trials.sum(axis=1)
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_worst_case_is_the_union_over_every_assignment(limited: bool) -> None:
+    rng = np.random.default_rng(int(limited))
+    for _ in range(50):
+        k = int(rng.integers(2, 4))
+        labels = rng.integers(0, k, 6)
+        predictions = np.where(rng.random(6) < 0.6, labels, rng.integers(0, k, 6))
+        limits = rng.integers(0, 3, (k, k)) * (1 - np.eye(k, dtype=int))
+        budget = budget_of(int(rng.integers(0, 5)), k, joint=limits if limited else None)
+        truths = truths_within(budget, labels, k)
+        for measure in ("accuracy", "precision", "recall", "f1"):
+            ends = worst_case_interval(measure, table_of(labels, predictions, k), budget, level=0.9)
+            low, high = map(np.atleast_1d, ends)
+            for of in range(1 if measure == "accuracy" else k):
+                lows, highs = score_interval(*proportion_of(measure, of, predictions, truths), level=0.9)
+                if np.isnan(low[of]):  # no label, or no prediction, of the class
+                    continue
+                lows, highs = np.nan_to_num(lows, nan=0.0), np.nan_to_num(highs, nan=1.0)
+                if measure == "f1":
+                    lows, highs = 2 * lows / (1 + lows), 2 * highs / (1 + highs)
+                if measure == "accuracy" and limited:
+                    assert_at_most([low[of], highs.max()], [lows.min(), high[of]], ROUNDING)
+                else:
+                    assert_close([low[of], high[of]], [lows.min(), highs.max()], ROUNDING)

@@ -254,7 +254,7 @@ def test_an_audit_of_all_factors_corrects_all_scores(demele: Program, noisy: Pat
     assert "Audited rows alone" in page
     table = demele(*CALL, "--factor-noise", "unclear.csv", "--format", "table", "--explain")
     assert "drawn at random, and their true values are right" in " ".join(table.out.split())
-    assert "1 of 200 drawn rows have unclear true values" in " ".join(table.out.split())
+    assert "1 of 200 rows were unclear to the expert" in " ".join(table.out.split())
 
 
 def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:

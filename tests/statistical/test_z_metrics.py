@@ -133,27 +133,6 @@ def test_noise_is_right_by_chance() -> None:
         assert_mean(accuracies, 1 / 3)
 
 
-@pytest.mark.parametrize("scale", [1e3, 1e-3, np.array([1.0, 1e6, 1, 1]), np.array([3e-7, 1, -1, 1e200])])
-def test_units_of_the_codes_do_not_matter(scale: Any) -> None:
-    v, bins = uniform_factors(8, 900, 4, 3)
-    codes = 0.3 * v + 0.7 * np.random.default_rng(8).random(v.shape)
-    # Imperfect on purpose: every accuracy lies between chance and 1.
-    settings: dict[str, Any] = {"batch_size": 4}
-    plain, scaled = (
-        z_diff_points(z, bins, n_points=2000, rng=np.random.default_rng(9), **settings) for z in (codes, codes * scale)
-    )
-    assert_exact(scaled[1], plain[1])
-    assert_close(scaled[0], plain[0], ROUNDING)
-    assert 0.3 < diff_accuracy(*plain) < 0.95
-    assert_exact(diff_accuracy(*scaled), diff_accuracy(*plain))
-    for draw in (z_votes, of_others):
-        one, two = (
-            draw(z, bins, n_votes=800, rng=np.random.default_rng(9), **settings) for z in (codes, codes * scale)
-        )
-        assert_exact(one[0], two[0])
-        assert 0.3 < vote_accuracy(one, 4, 4) < 0.95
-
-
 def test_unannotated_rows_are_used_only_where_they_are_annotated() -> None:
     # Code 0 is 0 on annotated rows of factor 0 and 1 elsewhere: a point of factor 0 never sees the difference.
     _, bins = uniform_factors(10, 400, 2, 3)

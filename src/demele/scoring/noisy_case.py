@@ -190,7 +190,7 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
         table = given.counts.astype(np.float64)
     elif isinstance(given, TransitionMatrix):
         kind, table = "transition", given.probabilities
-        smallest = smallest_singular_value(table)
+        smallest = np.linalg.svd(table, compute_uv=False)[-1]
         if smallest < SINGULAR:
             raise InputError(
                 argument,
@@ -214,11 +214,6 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
         raise InputError(argument, f"its classes {shown(classes)} lack {shown(lacking)}, which the factor has")
     position = np.array([classes.index(level) for level in levels], dtype=np.intp)
     return NoiseOfFactor(factor.name, kind, classes, position, matrix=table)
-
-
-def smallest_singular_value(transition: Floats) -> float:
-    """Return what says how far a transition is from one that loses classes."""
-    return float(np.linalg.svd(transition, compute_uv=False)[-1])
 
 
 def _audit(audit: Audit, factor: Factor, argument: str) -> NoiseOfFactor:
@@ -429,7 +424,7 @@ def signed_tables(case: Case, settings: TableSettings) -> tuple[tuple[Informatio
 
 def refuse_singular(transition: Floats, factor: str) -> None:
     """Raise if a transition that was estimated undoes nothing."""
-    if smallest_singular_value(transition) < SINGULAR:
+    if np.linalg.svd(transition, compute_uv=False)[-1] < SINGULAR:
         raise NotCorrected(
             f"the transition of {quoted(factor)}, as it was counted, is too close to one that loses classes; "
             "count more rows, join classes that are mistaken for each other, or take method 'audited'"

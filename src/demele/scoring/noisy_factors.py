@@ -27,6 +27,7 @@ from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
 from demele.metrics.run import computed
 from demele.metrics.source import InMemory, Subject
+from demele.noise.audit import unclear_notes
 from demele.scoring.noisy_case import (
     Case,
     Halved,
@@ -379,9 +380,7 @@ def by_audit(case: Case, work: Work) -> CorrectedScore:
     if k < MEASURED:
         few = f"{k} audited rows are few: how often such intervals hold the truth was measured from {MEASURED} rows on"
         notes.append(Note(code="few-audited", message=few, severity="warning"))
-    if unclear:
-        hard = f"{unclear} of {k + unclear} drawn rows have unclear true values; they are assumed to be like others"
-        notes.append(Note(code="audit-unclear", message=hard, severity="warning"))
+    notes += unclear_notes(k, unclear)
     if not counted and found.halves.size:
         rough = "the interval is approximate: how often it holds the truth was measured for scores of counts only"
         notes.append(Note(code="approximate-interval", message=rough))

@@ -8,15 +8,20 @@ import numpy as np
 
 from demele.core.arrays import Rows, pd
 from demele.core.columns import SparseCodes, read_sparse_codes
-from demele.core.errors import (
-    InputError,
-    InputTypeError,
-    NotEnoughData,
-    UnknownNameError,
-    quoted,
-)
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
-from demele.core.kinds import FILE, Bins, Count, Kinds, Several, at_least, checked, is_whole
+from demele.core.kinds import (
+    FILE,
+    Bins,
+    Count,
+    Kinds,
+    Several,
+    at_least,
+    checked,
+    checked_name,
+    checked_whole,
+    is_whole,
+)
 from demele.core.result import Result, plain
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
 from demele.core.score_documents import about_scores, factors_table, glossary, scope_of, score_strips, scores_table
@@ -138,12 +143,10 @@ class SparseEvaluation(Result, ScoresByName):
             For a factor that there is not, or more codes than were kept.
         """
         names = [item.name for item in self.factors]
-        if isinstance(factor, int | np.integer) and not isinstance(factor, bool):
-            if not 0 <= factor < len(names):
-                raise InputError("factor", f"expected a position from 0 to {len(names) - 1}, got {factor}")
-            factor = names[int(factor)]
-        if factor not in names:
-            raise UnknownNameError("factor", f"unknown factor {factor!r}; there are {', '.join(names[:12])}")
+        if is_whole(factor):
+            expected = f"a position from 0 to {len(names) - 1}"
+            factor = names[checked_whole(factor, "factor", expected, inside=lambda place: 0 <= place < len(names))]
+        checked_name(factor, "factor", names)
         return tuple(item for item in self._best(k) if item.factor == factor)
 
     def top_frame(self, k: int | None = None) -> "pd.DataFrame":
@@ -154,12 +157,9 @@ class SparseEvaluation(Result, ScoresByName):
         if k is None:
             return self.top
         kept = max((item.rank for item in self.top), default=0)
-        if not is_whole(k):
-            raise InputTypeError("k", f"expected a whole number, got {quoted(k)}")
-        if k < 1 or (k > kept and kept < self.d):
-            raise InputError(
-                "k", f"expected 1 to {kept}, as many codes as were kept, got {k}; evaluate with a larger top"
-            )
+        most = kept if kept < self.d else np.inf
+        expected = f"a number from 1 to {kept}, as many codes as `top` has kept"
+        k = checked_whole(k, "k", expected, inside=lambda number: 1 <= number <= most)
         return tuple(item for item in self.top if item.rank <= k)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -415,7 +415,7 @@ def _asked(metrics: Sequence[Choice] | Choice | None, options: object, **shared:
     given = given_options(options)
     groups = {metric.group for metric in fitted}
     for key in given:
-        if key not in groups and key not in {metric.name for metric in fitted}:
+        if key not in groups | {metric.name for metric in fitted}:
             raise InputError(
                 "options",
                 f"{key!r} has none here; sparse codes take options of {', '.join(sorted(groups))}, and bins "
