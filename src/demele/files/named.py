@@ -281,11 +281,8 @@ def escaped(value: Any) -> Any:
     >>> escaped("=1+1"), escaped("-0.5"), escaped(-0.5), escaped("-cat"), escaped("cat")
     ("'=1+1", '-0.5', -0.5, "'-cat", 'cat')
     """
-    return (
-        f"'{value}"
-        if isinstance(value, str) and _FORMULA.match(value) and not table_files.is_number_text(value)
-        else value
-    )
+    harmless = not isinstance(value, str) or not _FORMULA.match(value) or table_files.is_number_text(value)
+    return value if harmless else f"'{value}"
 
 
 def csv_text(frame: "pd.DataFrame", *, delimiter: str = ",") -> str:

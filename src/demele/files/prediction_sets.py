@@ -409,11 +409,10 @@ def _of_tables(
 ) -> PredictionSet:
     notes = [f"{text} is given twice: judged against itself" for text in set(texts) if [*texts, labels].count(text) > 1]
     warn: Warn = notes.append
-    gold = (
-        _Columns(None, {"labels": label_files.label_column(labels, warn)})
-        if column is None
-        else _columns(labels, column, warn)
-    )
+    if column is None:
+        gold = _Columns(None, {"labels": label_files.label_column(labels, warn)})
+    else:
+        gold = _columns(labels, column, warn)
     if len(gold.columns) != 1:
         raise InputError(f"{labels}: holds {len(gold.columns)} columns next to {column}; pick one as {labels}::label")
     if column is None and not scores:
@@ -450,9 +449,8 @@ def _of_tables(
             if name in found:
                 raise InputError("files", f"expected distinct names of models, got {shown([*found, name])}")
             found[name], tables[name] = values, one
-    columns = label_files.in_one_vocabulary(
-        {"labels": target, **{("model", name): values for name, values in found.items()}}
-    )
+    of_models = {("model", name): values for name, values in found.items()}
+    columns = label_files.in_one_vocabulary({"labels": target, **of_models})
     return PredictionSet(
         predictions={name: np.asarray(columns["model", name]) for name in found},
         labels=np.asarray(columns["labels"]),
