@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.loop import Table, main
-from demele.classifiers.betting import FRACTIONS
-from demele.classifiers.intervals import SampledSum, upper_bound
+from demele.classifiers.intervals import FRACTIONS, SampledSum, upper_bound
 
 Floats = NDArray[np.float64]
 #: From counts met, 0 to m, and the probability of each to be drawn: the largest number that is not ruled out.

@@ -19,7 +19,7 @@ from benchmarks.loop import Row, Table, main, repeated, share
 from benchmarks.pairs import asked, read
 from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.comparison.sequential import SequentialComparison
-from demele.classifiers.row_groups import Groups
+from demele.classifiers.question import Groups
 from demele.core.arrays import rng_for
 from demele.core.proportions import exact_interval
 from demele.noise.audit import CodedAudit, disagreement, draw_audit

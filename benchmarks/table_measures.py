@@ -21,7 +21,7 @@ from benchmarks.loop import Row, Table, main, repeated
 from benchmarks.loop import share as share_of
 from benchmarks.pairs import asked, read
 from demele.classifiers.comparison.methods import METHODS
-from demele.classifiers.row_groups import Groups
+from demele.classifiers.question import Groups
 from demele.classifiers.table_measures import TABLE_MEASURES
 from demele.classifiers.table_measures import Table as Shares
 from demele.core.arrays import rng_for

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.comparison.overlap import overlap
+from demele.classifiers.comparison.methods import overlap
 from demele.classifiers.question import Question
 from demele.core.arrays import rng_for
 from demele.core.labelled import Indices, Labelled, Vocabulary

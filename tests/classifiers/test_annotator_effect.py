@@ -5,9 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from demele.classifiers import annotator_effect, planning
+from demele.classifiers import annotator_effect
 from demele.errors import InputError, NotEnoughData
-from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most
 
 
@@ -43,14 +42,3 @@ def test_too_few_annotators_and_no_classifier_are_refused() -> None:
         annotator_effect(LogisticRegression(), np.zeros((4, 1)), [0, 1, 0, 1], ["a", "b", "a", "b"])
     with pytest.raises(InputError, match="model"):
         annotator_effect("a model", np.zeros((4, 1)), [0, 1, 0, 1], ["a", "b", "a", "b"], n_folds=2)
-
-
-def test_more_labels_or_better_ones_by_hand() -> None:
-    """p .9, e .1: q = .82; 1.96 sqrt(.82 x .18 / 2000) = .016838, / .8 = .021047; experts 1.96 sqrt(.09 / 200)."""
-    found = planning.more_or_better(2000).set_index("way")["half_width"]
-    z = 1.959963984540054
-    assert_close(found["cheap, errors at random"], z * np.sqrt(0.1476 / 2000) / 0.8, ROUNDING)
-    assert_close(found["cheap, any errors"], z * np.sqrt(0.1476 / 2000) + 0.1, ROUNDING)
-    assert_close(found["experts"], z * np.sqrt(0.09 / 200), ROUNDING)
-    assert planning.more_or_better(2000, noise=0.45)["way"].iloc[0] == "experts"
-    refuses(InputError, "noise", planning.more_or_better, 100, noise=0.5)

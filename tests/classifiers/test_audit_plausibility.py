@@ -13,17 +13,12 @@ from benchmarks.audit_plausibility import AS_DECLARED, Cell, measured
 from demele.classifiers import assess, compare, rank
 from demele.classifiers.audit_plausibility import audit_checks
 from demele.core.arrays import rng_for
-from demele.core.labelled import Labelled, Vocabulary
+from demele.core.labelled import Labelled
 from demele.core.results import Note
 from demele.labels import Audit, draw_audit
 from demele.noise.audit import CodedAudit
+from tests.classifiers.comparison.cases import question
 from tests.tolerances import ROUNDING, assert_close, assert_rate_at_most
-
-
-def labelled(labels: Any, predictions: Any, k: int = 2) -> Labelled:
-    rows = np.asarray(predictions, np.int32)
-    names = tuple(f"model {i}" for i in range(len(rows)))
-    return Labelled(np.asarray(labels, np.int32), rows, names, Vocabulary(tuple(range(k))))
 
 
 def uniform(rows: Any, n: int) -> CodedAudit:
@@ -40,7 +35,7 @@ def test_three_rows_of_ten_by_hand() -> None:
     # are labelled 1. All 3 audited rows are among 0 to 3.
     first = [1] * 5 + [0] * 5
     second = [0, 0, 0, 0, 1] + [0] * 5
-    found = by_name(labelled(first, [first, second]), uniform([2, 0, 1], 10))
+    found = by_name(question(first, [first, second], 2).data, uniform([2, 0, 1], 10))
     # 4 of the 120 samples of 3 lie in 4 given rows, 10 in 5 given ones; two sides, and two classes.
     assert_close(found["disagreements"].p_value, 2 * 4 / 120, ROUNDING)
     assert_close(found["contradicted"].p_value, 2 * 4 / 120, ROUNDING)
@@ -53,7 +48,7 @@ def test_three_rows_of_ten_by_hand() -> None:
 def test_p_values_are_those_of_all_possible_samples() -> None:
     labels = np.array([0, 0, 0, 1, 1, 1, 1, 0])
     predictions = np.array([labels, [0, 0, 1, 0, 1, 1, 1, 0], [1, 0, 0, 0, 1, 1, 1, 0]])
-    data = labelled(labels, predictions)
+    data = question(labels, predictions, 2).data
     apart = (predictions != predictions[0]).any(axis=0)
     against = (predictions != labels).any(axis=0)
     samples = [list(rows) for rows in itertools.combinations(range(8), 3)]

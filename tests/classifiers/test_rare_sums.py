@@ -18,13 +18,6 @@ def counted(x: object, weight: float, amount: float = 1.0) -> tuple[SampledSum, 
     return seen, weight, amount
 
 
-@pytest.mark.parametrize(
-    ("p", "none", "three"), [(0.1, 35.01, 84.73), (0.5, 5.32, 14.28), (0.7, 3.06, 9.01), (0.9, 1.60, 5.73)]
-)
-def test_values_of_the_specification(p: float, none: float, three: float) -> None:
-    assert_exact(upper_bound(*counted([0, 3], 1 / p), TAIL).round(2), [none, three])
-
-
 @pytest.mark.parametrize("tail", [0.025, 1e-4])
 def test_equal_weights_give_clopper_and_pearson(tail: float) -> None:
     """At the bound m, a binomial count of m is at most x with probability ``tail``, at real m too."""

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.classifiers import assess
-from demele.classifiers.row_groups import Groups, effective_share, ends_at, read_groups
+from demele.classifiers.question import Groups, effective_share, ends_at, read_groups
 from demele.core.errors import InputError, NotEnoughData
 from demele.labels import Audit
 from tests.refusals import refuses

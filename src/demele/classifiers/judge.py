@@ -7,7 +7,7 @@ difference is corrected by them, never by errors that the judge made on another 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -354,9 +354,7 @@ def judge(
             if slices is not None:
                 sliced[name] = slice_means(one, audit.of(name), slices, level=level)
                 notes += [(name, note) for note in sliced[name].notes if note.code == "slice-thin"]
-        verdict: Against = ""
-        if gate is not None:
-            verdict = _VERDICTS[int(mean.low > gate + TINY) - int(mean.high < gate - TINY)]
+        verdict = "" if gate is None else _VERDICTS[int(mean.low > gate + TINY) - int(mean.high < gate - TINY)]
         away = 0 if gate is None else int(breakdown(one, gate=gate))
         systems.append(_judged(name, mean, verdict, away, known=known.any, **more))
     audited, labels = 0, min(FIRST_LABELS, first.n)
@@ -445,12 +443,9 @@ def judge_quality(scores: RowScores, audit: Audit, *, level: float = 0.95) -> Ju
     kappa, error = weighted_kappa(given, true)
     same, reach = given == true, normal_quantile((1 + level) / 2) * error
     found: dict[str, Any] = {"agreement": float(same.mean()), "kappa": kappa}
-
-    def span(low: float, high: float, method: str) -> Interval:
-        return Interval(low=low, high=high, level=level, method=method)
-
+    span = partial(Interval, level=level)
     if not math.isnan(error):
-        found["kappa_interval"] = span(max(kappa - reach, -1), min(kappa + reach, 1), "normal")
+        found["kappa_interval"] = span(low=max(kappa - reach, -1), high=min(kappa + reach, 1), method="normal")
     binary = np.isin(np.concatenate([scores.given[scores.scored], true]), (scores.low, scores.high)).all()
     passed, good = given == scores.high, true == scores.high
     if binary:
@@ -468,13 +463,11 @@ def judge_quality(scores: RowScores, audit: Audit, *, level: float = 0.95) -> Ju
         found["j"] = sensitivity + specificity - 1
     if binary and inclusion is None and good.any() and not good.all():
         counted = [(int(np.count_nonzero(same & part)), int(np.count_nonzero(part))) for part in (good, ~good)]
-        spans, shares = [jeffreys(*each, level) for each in counted], [hits / trials for hits, trials in counted]
-        below, above = (
-            math.hypot(*(ends[side] - share for ends, share in zip(spans, shares, strict=True))) for side in (0, 1)
-        )
-        j = sum(shares) - 1
-        found["j_interval"] = span(j - below, j + above, "Jeffreys, in quadrature")
-        found["sensitivity"], found["specificity"] = (span(*ends, "Jeffreys") for ends in spans)
+        spans, (first, second) = [jeffreys(*each, level) for each in counted], (hits / k for hits, k in counted)
+        below, above = (math.hypot(one - first, other - second) for one, other in zip(*spans, strict=True))
+        j = first + second - 1
+        found["j_interval"] = span(low=j - below, high=j + above, method="Jeffreys, in quadrature")
+        found["sensitivity"], found["specificity"] = (span(low=a, high=b, method="Jeffreys") for a, b in spans)
     return JudgeQuality(wrong=int(np.count_nonzero(~same)), audited=rows.size, **found)
 
 

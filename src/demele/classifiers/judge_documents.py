@@ -21,9 +21,9 @@ _PP = {"points.1": " pp", "number": ""}
 def judged_document(result: "Judgement") -> Document:
     """Say how good the judge is, and what each system scores after correction."""
     listable = len(result.systems) <= MOST_MODELS
-    form, pairs = _form(result), result.differences if listable else ()
+    (form, _), pairs = _forms(result), result.differences if listable else ()
     verdicts = {one.verdict for one in (result.systems if result.gate is not None else pairs)} - {""}
-    systems, differences = _systems(result), _differences(result) if pairs else []
+    systems, differences = _systems(result), [_differences(result)] if pairs else []
     # How many wrong rows undo what the judge's scores say.
     moved = [(one, f"the lead in {name(one.name)} is gone") for one in pairs]
     if result.gate is not None:
@@ -110,21 +110,20 @@ def judged_document(result: "Judgement") -> Document:
     )
 
 
-def _form(result: "Judgement") -> str:
-    """Return the format of a mean: a percentage on a scale from 0 to 1."""
+def _forms(result: "Judgement") -> tuple[str, str]:
+    """Return the formats of a mean and of a difference: percentages on a scale from 0 to 1."""
     if result.scale != (0.0, 1.0):
-        return "number"
-    return f"percent.{digits_for(ends(one.corrected) for one in result.systems)}"
-
-
-def _gap(result: "Judgement") -> str:
-    """Return the format of a difference of means."""
-    return "points.1" if result.scale == (0.0, 1.0) else "number"
+        return "number", "number"
+    return f"percent.{digits_for(ends(one.corrected) for one in result.systems)}", "points.1"
 
 
 def _headline(result: "Judgement") -> str:
     """Answer the gate, or which of two systems is better, or give the scores."""
-    form, parts = _form(result), []
+    (form, gap_form), parts, after = _forms(result), [], "if all scores are right"
+    if result.audited:
+        after = f"after {count(result.audited, 'human score')}"
+    elif result.noise:
+        after = f"with up to {rate(result.noise)} wrong scores"
     for one in result.systems:
         known = one.corrected is not None
         span = f" {written(ends(one.corrected), form)}" if known else ""
@@ -141,19 +140,17 @@ def _headline(result: "Judgement") -> str:
         return f"Not all shown to be above {gate}: {scores}{f'; below it: {below}' if below else ''}."
     if len(result.systems) == 2:
         (one,) = result.differences
-        after = _after(result)
         if result.compared < result.audited:
             if one.corrected is None:
                 few = "only 1 row" if result.compared else "no row"
                 return f"{scores}, {after}. No difference can be given: {few} has human scores for both systems."
             after += f", only {result.compared} of them of rows scored for both"
-        form = _gap(result)
-        gap = f"{written(one.value, form)}{_PP[form]} {written(ends(one.corrected), form)}"
+        gap = f"{written(one.value, gap_form)}{_PP[gap_form]} {written(ends(one.corrected), gap_form)}"
         if one.verdict == "inconclusive":
             return f"Inconclusive {after}: {name(one.name)} is {gap}."
         better, worse = result.systems[::-1] if one.verdict == "above" else result.systems
         return f"{name(better.name)} is better than {name(worse.name)} {after}: {name(one.name)} is {gap}."
-    after = sentence_of(_after(result)).rstrip(".")
+    after = sentence_of(after).rstrip(".")
     if len(result.systems) == 1:
         return f"{after}: {scores}."
     first, of = [name(one.name) for one in result.systems if one.best_rank == 1], len(result.systems)
@@ -162,14 +159,8 @@ def _headline(result: "Judgement") -> str:
     return f"{after}, {f'any of {of} systems' if len(first) == of else joined(first, 'or', most=4)} may be the best."
 
 
-def _after(result: "Judgement") -> str:
-    if result.audited:
-        return f"after {count(result.audited, 'human score')}"
-    return f"with up to {rate(result.noise)} wrong scores" if result.noise else "if all scores are right"
-
-
 def _systems(result: "Judgement") -> Table:
-    form = _form(result)
+    form, _ = _forms(result)
     binary = any(one.quality is not None and one.quality.j == one.quality.j for one in result.systems)
     error = "" if binary or not result.audited else "Mean error of the judge"
     gate = "" if result.gate is None else f"Gate {written(result.gate, form)}"
@@ -196,8 +187,8 @@ def _systems(result: "Judgement") -> Table:
     )
 
 
-def _differences(result: "Judgement") -> list[Table]:
-    form, m, shared = _gap(result), len(result.systems), ""
+def _differences(result: "Judgement") -> Table:
+    (_, form), m, shared = _forms(result), len(result.systems), ""
     if m > 2 and not math.isnan(result.systems[0].value):
         verdicts = f"Verdicts on {count(m * (m - 1) // 2, 'pair')} share an error of {rate(1 - result.level)} (Holm)"
         shared = f"{verdicts}; each interval is by itself"
@@ -210,7 +201,7 @@ def _differences(result: "Judgement") -> list[Table]:
         """Name the better system."""
         return Pill(better[one.name].get(one.verdict, one.verdict), _TONES[one.verdict]) if one.verdict else None
 
-    table = listed(
+    return listed(
         "Differences",
         result.differences,
         [
@@ -224,7 +215,6 @@ def _differences(result: "Judgement") -> list[Table]:
         ],
         note=shared,
     )
-    return [table]
 
 
 def _next(result: "Judgement") -> str:

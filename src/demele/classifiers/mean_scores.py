@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_alarms
-from demele.classifiers.betting import exact_mean_ends
+from demele.classifiers.intervals import exact_mean_ends
 from demele.classifiers.pooled_strata import (
     TINY,
     PooledStrata,
@@ -16,7 +16,7 @@ from demele.classifiers.pooled_strata import (
     smallest_tail,
     strata_of,
 )
-from demele.classifiers.row_groups import FEW_GROUPS, LEAST_GROUPS, MOST
+from demele.classifiers.question import FEW_GROUPS, LEAST_GROUPS, MOST
 from demele.classifiers.row_scores import RowScores, judged_rows, stacked
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
@@ -371,16 +371,8 @@ def breakdown(scores: RowScores, *, gate: float = 0.0) -> Any:
 # True scores of a random sample of rows -------------------------------------------------------------------------------
 
 
-@checked
 def audited_mean(
-    scores: RowScores,
-    audit: Audit,
-    *,
-    level: Level = 0.95,
-    inference: Literal["population", "test_set"] = "population",
-    gate: float | None = None,
-    exact: bool = False,
-    expert_error: Rate = 0.0,
+    scores: RowScores, audit: Audit, known: "Knowledge", *, level: float = 0.95, gate: float | None = None
 ) -> MeanScore:
     """Mean true score, from the given scores of all rows and the true ones of a random sample of them.
 
@@ -390,16 +382,10 @@ def audited_mean(
         Of one system, or the difference of two.
     audit : Audit
         True scores, or true differences.
+    known : Knowledge
     level : float
-    inference : {"population", "test_set"}
-        The mean of new rows, or of these.
     gate : float, optional
         What the mean should exceed; asks for the p-value.
-    exact : bool
-        Whether the interval is proved for any number of labels, and for stopping at any; it is 1.4 to 2.1 times as
-        wide. About new rows, it is wider by the largest sampling error.
-    expert_error : float
-        Largest share of true scores that are wrong, in the worst case.
 
     Returns
     -------
@@ -415,7 +401,7 @@ def audited_mean(
     >>> given = [1] * 1800 + [0] * 200
     >>> rows = [*range(90), *range(1800, 1810)]
     >>> audit = Audit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, design="uniform")
-    >>> mean = audited_mean(RowScores(given), audit, gate=0.8)
+    >>> mean = audited_mean(RowScores(given), audit, Knowledge(audit), gate=0.8)
     >>> print(f"{mean.value:.6f} [{mean.low:.6f}, {mean.high:.6f}], p = {mean.p_value:.6f}")
     0.880000 [0.814841, 0.926612], p = 0.009399
     """
@@ -423,11 +409,10 @@ def audited_mean(
     notes = _unscored(scores) + audit_alarms(scores, audit) + unclear_notes(audit.k, audit.unclear)
     if rows.size < FEW_AUDITED:
         notes += (Note(code="few-audited", message=f"only {rows.size} rows were audited", severity="warning"),)
-    known = Knowledge(audit, None, inference, exact, expert_error)
     found, fits = audited_means(held, (rows, true, inclusion), known, level=level, gate=gate)
     if not fits:
         return replace(found, notes=notes)
-    if inference == "population":
+    if known.inference == "population":
         notes += _group_notes(held)
     if len(fits) == 1 and held.task is not None:
         message = f"some task has fewer than {FEW_AUDITED} audited rows: rows of all tasks are pooled by their scores"
@@ -435,12 +420,11 @@ def audited_mean(
     strata: tuple[Stratum, ...] = ()
     if len(fits) == 1:
         parts = [held.given[own] for own in _parts(strata_of(_on_unit(held.given, held), rows.size))]
-        strata = tuple(
+        own_strata = (
             Stratum(float(own.min()), float(own.max()), own.size, int(k), held.low + held.width * float(mean))
-            for own, k, mean in sorted(
-                zip(parts, fits[0].audited, fits[0].mean, strict=True), key=lambda one: one[0].min()
-            )
+            for own, k, mean in zip(parts, fits[0].audited, fits[0].mean, strict=True)
         )
+        strata = tuple(sorted(own_strata, key=lambda one: one.least))
     if held.given.min() == held.given.max():
         notes += (Note(code="judge-constant", message="all given scores are the same: audited rows alone tell"),)
     empty = sum(float(fit.share[fit.audited == 0].sum()) for fit in fits) / len(fits)
@@ -624,8 +608,12 @@ class Knowledge:
     audit : Audit or None
     rate : float or None
     inference : {"population", "test_set"}
-    exact, expert_error
-        As in :func:`audited_mean`.
+        The mean of new rows, or of these.
+    exact : bool
+        Whether the interval is proved for any number of labels, and for stopping at any; it is 1.4 to 2.1 times as
+        wide. About new rows, it is wider by the largest sampling error.
+    expert_error : float
+        Largest share of true scores that are wrong, in the worst case.
     """
 
     audit: Audit | None = None
@@ -652,40 +640,38 @@ class Knowledge:
             ]
             return found if every is None else found[0].parts()
         means: list[MeanScore] = []
-        options: dict[str, Any] = {"level": level, "gate": gate, "inference": self.inference, "exact": self.exact}
+
         for name, one in systems.items():
             try:
-                means.append(audited_mean(one, self.audit.of(name), expert_error=self.expert_error, **options))
+                means.append(audited_mean(one, self.audit.of(name), self, level=level, gate=gate))
             except NotEnoughData as error:
                 raise NotEnoughData("audit", f"{name}: {error.problem}", error.remedy) from error
         return means
 
     def differences(self, systems: Mapping[str, RowScores], pairs: tuple[Rows, Rows], *, level: float) -> MeanScore:
         """Return the differences of pairs, each on the rows that both have, NaN without any; p-values are two-sided."""
-        found, rate = list[MeanScore](), self.rate or 0.0
+        found = list[MeanScore]()
         for every, names, (baseline, candidate) in self.blocks(systems, pairs):
-            if self.audit is None and not rate:
-                found.append(trusted_mean(every, level=level, gate=0.0, pairs=(baseline, candidate), two_sided=True))
-                continue
-            if self.audit is None:
-                found.append(
-                    bounded_mean(every.apart(candidate, baseline), rate, level=level, inference=self.inference)
-                )
-                continue
-            try:
-                held, rows, true, inclusion = scored_rows(every, self.audit, names)
-            except NotEnoughData:  # fewer than 2 rows have human scores of both
-                few = ~np.isnan([self.audit.scores_of(name) for name in names]).any(axis=0)
-                none, method = np.full(baseline.shape, np.nan), "betting" if self.exact else "pooled strata"
-                one = trusted_mean(every, level=level, pairs=(baseline, candidate))
-                one = replace(one, value=none, low=none, high=none, method=method, kind="design")
-                tested = None if self.exact else np.ones(baseline.shape)
-                found.append(replace(one, tested=tested, audited=np.full(baseline.shape, few.sum())))
-                continue
-            known = rows, true[candidate] - true[baseline], inclusion
-            apart = held.apart(candidate, baseline)
-            one = audited_means(apart, known, self, level=level, gate=0.0, two_sided=True)[0]
-            found.append(replace(one, audited=np.full(baseline.shape, rows.size)))
+            if self.audit is not None:
+                try:
+                    held, rows, true, inclusion = scored_rows(every, self.audit, names)
+                except NotEnoughData:  # fewer than 2 rows have human scores of both
+                    k = np.count_nonzero(~np.isnan([self.audit.scores_of(name) for name in names]).any(axis=0))
+                    none, method = np.full(baseline.shape, np.nan), "betting" if self.exact else "pooled strata"
+                    one = trusted_mean(every, level=level, pairs=(baseline, candidate))
+                    tested = None if self.exact else np.ones(baseline.shape)
+                    one = replace(one, value=none, low=none, high=none, method=method, kind="design", tested=tested)
+                else:
+                    known, k = (rows, true[candidate] - true[baseline], inclusion), rows.size
+                    apart = held.apart(candidate, baseline)
+                    one = audited_means(apart, known, self, level=level, gate=0.0, two_sided=True)[0]
+                one = replace(one, audited=np.full(baseline.shape, k))
+            elif self.rate:
+                apart = every.apart(candidate, baseline)
+                one = bounded_mean(apart, self.rate, level=level, inference=self.inference)
+            else:
+                one = trusted_mean(every, level=level, gate=0.0, pairs=(baseline, candidate), two_sided=True)
+            found.append(one)
         return MeanScore.joined(found)
 
     def blocks(
@@ -695,9 +681,7 @@ class Knowledge:
         names, held, every = tuple(systems), list(systems.values()), _together(systems)
         judged = np.isnan([] if self.audit is None else [self.audit.scores_of(name) for name in names])
         if every is not None and (judged == judged[:1]).all():
-            step = max(1, MOST_CELLS // every.n)
-            if self.audit is None and not self.rate:
-                step = max(pairs[0].size, 1)
+            step = max(1, MOST_CELLS // every.n if self.audit is not None or self.rate else pairs[0].size)
             for start in range(0, pairs[0].size, step):
                 yield every, names, (pairs[0][start : start + step], pairs[1][start : start + step])
             return

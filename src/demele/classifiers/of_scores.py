@@ -41,10 +41,8 @@ def also_of_scores(function: Callable[P, R]) -> Both[P, R]:
         names = list(inspect.signature(function).parameters)
         given = dict(zip(names, args, strict=False)) | options
         first = given.get(names[0])
-        several = (
-            first.values() if isinstance(first, Mapping) else first if isinstance(first, list | tuple) else [first]
-        )
-        if not any(isinstance(one, RowScores) for one in several):
+        several = list(first.values()) if isinstance(first, Mapping) else first
+        if not any(isinstance(one, RowScores) for one in (several if isinstance(several, list | tuple) else [first])):
             return function(*args, **options)
         from demele.classifiers.judge import judge
 

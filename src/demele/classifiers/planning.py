@@ -20,16 +20,14 @@ from demele.core.table_columns import real_numbers
 Power = Annotated[float, between(0.5, 1, "[)")]
 
 
-def _shift(power: float, level: float) -> float:
-    """Return how many standard errors a difference must have to be found with this power, two-sided."""
-    return normal_quantile((1 + level) / 2) + normal_quantile(power)
-
-
-def _of_an_item(between: float, within: tuple[float, float], repeats: tuple[int, int]) -> float:
-    """Return the variance of the difference on one item."""
+def _on_an_item(
+    between: float, within: tuple[float, float], repeats: tuple[int, int], power: float, level: float
+) -> float:
+    """Return the difference that a single item would show with this power, two-sided, by the normal approximation."""
     first, second = checked_pair(within, "within", "variances >= 0", inside=lambda x: 0 <= x < math.inf)
     few, many = checked_pair(repeats, "repeats", "numbers >= 1", inside=lambda x: 1 <= x < math.inf)
-    return between + first / few + second / many
+    spread = between + first / few + second / many
+    return (normal_quantile((1 + level) / 2) + normal_quantile(power)) * math.sqrt(spread)
 
 
 @checked
@@ -73,8 +71,7 @@ def detectable_difference(
     0.0501
     0.0304
     """
-    spread = _of_an_item(between, within, repeats)
-    return _shift(power, level) * math.sqrt(spread / n)
+    return _on_an_item(between, within, repeats, power, level) / math.sqrt(n)
 
 
 @checked
@@ -94,7 +91,7 @@ def items_for(
     >>> [items_for(0.02, between=0.05, within=(0.12, 0.15), repeats=(k, k)) for k in (1, 4)]
     [6280, 2306]
     """
-    return math.ceil(_of_an_item(between, within, repeats) * (_shift(power, level) / difference) ** 2)
+    return math.ceil((_on_an_item(between, within, repeats, power, level) / difference) ** 2)
 
 
 @checked
@@ -167,9 +164,7 @@ def labels_for(half_width: Positive, *, variance: Positive, r2: Rate, n: Positiv
     left = squared - variance * r2 / n
     if left <= 0:
         least = math.floor(variance * r2 / squared) + 1
-        raise InputError(
-            "n", f"{n:,} rows leave more than {half_width:g} open with any number of labels; score {least:,} rows"
-        )
+        raise InputError("n", f"{n:,} rows leave more than {half_width:g} open with any labels; score {least:,} rows")
     return variance * (1 - r2) / left
 
 
@@ -338,10 +333,9 @@ def more_or_better(
     if not few:
         raise InputError("budget", f"expected enough for a label by an expert, {expert:g}, got {budget:g}")
     width = z * math.sqrt(observed * (1 - observed) / n)
-    ways = {
-        "cheap, errors at random": (n, width / (1 - 2 * noise)),
-        "cheap, any errors": (n, width + noise),
-        "experts": (few, z * math.sqrt(accuracy * (1 - accuracy) / few)),
-    }
-    rows = [(way, labels, half) for way, (labels, half) in sorted(ways.items(), key=lambda one: one[1][1])]
-    return pd.DataFrame(rows, columns=["way", "labels", "half_width"])
+    ways = [
+        ("cheap, errors at random", n, width / (1 - 2 * noise)),
+        ("cheap, any errors", n, width + noise),
+        ("experts", few, z * math.sqrt(accuracy * (1 - accuracy) / few)),
+    ]
+    return pd.DataFrame(ways, columns=["way", "labels", "half_width"]).sort_values("half_width", ignore_index=True)

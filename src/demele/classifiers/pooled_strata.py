@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.classifiers.row_groups import Groups
+from demele.classifiers.question import Groups
 from demele.core.arrays import Floats, Rows
 from demele.noise.audit import CodedAudit
 
@@ -397,7 +397,7 @@ class Cells:
         All rows, and all audited ones; rows in no cell add nothing to the measure.
     uneven : bool
         Whether weights differ within a cell.
-    kind : array of int of shape (cells,)
+    kind : int, or array of int of shape (cells,)
         Rows of cells of one kind may be as heavy as each other.
     cell, outcome : arrays of int of shape (..., n) and (..., k)
         Cell of every row, or -1, and outcome of every audited row; empty where only counts are known.
@@ -409,7 +409,7 @@ class Cells:
     n: int
     k: int
     uneven: bool = False
-    kind: Rows = field(default_factory=lambda: np.zeros(0, np.intp))
+    kind: Rows | int = 0
     cell: Rows = field(default_factory=lambda: np.zeros(0, np.intp))
     outcome: Rows = field(default_factory=lambda: np.zeros(0, np.intp))
 
@@ -437,7 +437,7 @@ class Cells:
             if self.uneven:
                 spare, cubes = squares - sums, self.seen[3].sum(axis=-1)
                 unseen = np.where(spare > TINY, (cubes - squares) / spare, unseen)
-                kind = self.kind if self.kind.size else np.zeros_like(self.given)
+                kind = np.broadcast_to(self.kind, self.given.shape)
                 unseen = np.where(kind == kind[:, None], unseen[..., None, :], 0.0).max(axis=-1)
                 drawn = np.where(met & (drawn < 1), (sums + unseen) / (squares + unseen**2), drawn)
         moved = low + width * mean

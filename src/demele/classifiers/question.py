@@ -1,21 +1,221 @@
 """What is asked of classifiers and what is known of their labels; what every comparison method sees and returns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from demele.classifiers.row_groups import Groups, effective_share, ends_at, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
-from demele.core.arrays import Counts, Flags, Floats, Rows
-from demele.core.errors import InputError, InputTypeError
+from demele.core.arrays import Array, Counts, Flags, Floats, Rows
+from demele.core.columns import numbered_rows
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Kind, checked_rate, is_number, share_or_file
 from demele.core.labelled import Indices, Labelled, read_labels
+from demele.core.proportions import normal_quantile, proportion, score_interval
 from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, CodedAudit
-from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
+
+# Rows that belong together --------------------------------------------------------------------------------------------
+
+# Groups, such as the images of a patient, are what is drawn from the population, with their rows; what is claimed is
+# about rows. An estimate then varies as its sums over groups do. The design effect is that variance over the variance
+# of as many rows apart: n rows are worth n over it.
+
+#: Fewer groups say nothing of the groups to come.
+LEAST_GROUPS = 10
+#: With fewer groups a note is attached: that errors are kept was simulated from here on.
+FEW_GROUPS = 30
+#: So many groups of several rows that were audited whole were not met by drawing rows.
+WHOLE_GROUPS = 3
+#: A group with a larger share of the disagreements is named.
+MOST = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Groups:
+    """The group of every row.
+
+    Attributes
+    ----------
+    codes : array of intp of shape (n,)
+        Group of each row, from 0.
+    sizes : array of int64 of shape (n_groups,)
+    """
+
+    codes: Rows
+    sizes: Counts = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sizes", np.bincount(self.codes).astype(np.int64))
+
+    @property
+    def count(self) -> int:
+        """Number of groups."""
+        return int(self.sizes.size)
+
+    @property
+    def single(self) -> bool:
+        """Whether every group is one row, which is as having no groups."""
+        return self.count == self.codes.size
+
+    def sums(self, values: Any) -> Floats:
+        """Sum values of shape (n,) over the rows of each group."""
+        return np.asarray(np.bincount(self.codes, weights=values, minlength=self.count), dtype=np.float64)
+
+    def spread(self) -> float:
+        """Factor that makes a sum of squares over groups a variance: G / (G - 1)."""
+        return self.count / (self.count - 1)
+
+    def __repr__(self) -> str:
+        return f"Groups(n={self.codes.size}, groups={self.count}, digest={digest(self.codes)!r})"
+
+
+def read_groups(values: object, n: int, *, population: bool = True) -> Groups | None:
+    """Read the group of every row, in the order of the rows; for claims about a population, there must be some.
+
+    Raises
+    ------
+    InputError
+        If there are not ``n`` of them, or some are missing.
+    NotEnoughData
+        If there are fewer groups than can be said anything from.
+    """
+    if values is None:
+        return None
+    codes, count = numbered_rows(values, "groups", n, "labels")
+    if population and count < LEAST_GROUPS:
+        message = f"expected at least {LEAST_GROUPS} groups, got {count}; collect more, or use `inference='test_set'`"
+        raise NotEnoughData("groups", message)
+    return Groups(codes)
+
+
+def refuse_whole_groups(groups: Groups, audit: CodedAudit) -> None:
+    """Refuse an audit of whole groups: rows that were drawn together are no random sample of rows.
+
+    Raises
+    ------
+    InputError
+        If every group of several rows with an audited one was audited whole, and others were not.
+    """
+    if audit.design == "selective" or audit.k >= audit.n:
+        return
+    met = np.bincount(groups.codes[audit.rows], minlength=groups.count)
+    several = (groups.sizes > 1) & (met > 0)
+    if np.count_nonzero(several) < WHOLE_GROUPS or (met[several] < groups.sizes[several]).any():
+        return
+    whole = f"all {np.count_nonzero(several)} audited groups of several rows were audited whole"
+    message = f"{whole}, but design={audit.design!r} says that rows were drawn; draw rows by draw_audit()"
+    raise InputError(("audit", "groups"), message)
+
+
+def group_notes(groups: Groups | None, *, used: bool, apart: Any = None, largest: float = 0.0) -> tuple[Note, ...]:
+    """Say how many groups there are and what their rows are worth; warn where these are few, or one stands for most.
+
+    Parameters
+    ----------
+    groups : Groups or None
+    used : bool
+        Whether sampling is by groups.
+    apart : float, optional
+        Rows apart that these are worth.
+    largest : float
+        Largest share of the disagreements that one group has.
+    """
+    if groups is None:
+        return ()
+    n = groups.codes.size
+    if not used:
+        why = "each is one row" if groups.single else "the result is about these rows alone"
+        return (Note(code="groups", message=f"{n} rows in {groups.count} groups: {why}, so nothing changes"),)
+    message = f"{n} rows in {groups.count} groups"
+    if apart is not None:
+        worth = f"as informative as about {apart:.0f} independent rows"
+        message += "; rows of a group are as different as others" if apart > 0.98 * n else f"; {worth}"
+    notes = [Note(code="groups", message=message)]
+    if groups.count < FEW_GROUPS:
+        message = f"only {groups.count} groups: their spread is uncertain, so intervals are wide"
+        notes.append(Note(code="few-groups", message=message, severity="warning"))
+    if largest > MOST:
+        message = f"one group holds {largest:.0%} of the rows on which two classifiers disagree: the others say little"
+        notes.append(Note(code="one-group", message=message, severity="warning"))
+    return tuple(notes)
+
+
+def ends_at(hits: Floats, trials: Floats, share: Floats | float, *, level: float) -> tuple[Floats, Floats]:
+    """Score intervals at a share of the trials; everything is possible where trials are worth nothing."""
+    low, high = score_interval(hits * share, trials * share, level=level)
+    nothing = (trials > 0) & (np.asarray(share) <= 0)
+    return np.where(nothing, 0.0, low), np.where(nothing, 1.0, high)
+
+
+def effective_share(hits: Array, trials: Array, groups: Groups, *, level: float) -> float:
+    """Return what share of the trials of a proportion counts in its score interval; 0 with one group.
+
+    Parameters
+    ----------
+    hits, trials : arrays of shape (n,)
+        What each row adds to the successes and to the trials.
+    groups : Groups
+    level : float in (0, 1)
+
+    Notes
+    -----
+    With p the proportion of u trials, the design effect is G / (G - 1) sum_g (T_g - p U_g)^2 over u p (1 - p), not
+    below 1; if no row differs from the others, it is that of constant groups, sum U_g^2 / u. Trials are
+    divided by it and, for the few degrees of freedom, by (t / z)^2 with t of one less than the groups that have a trial
+    (Korn and Graubard 1998).
+    """
+    if groups.single:
+        return 1.0
+    within = groups.sums(trials)
+    total, count = float(within.sum()), int(np.count_nonzero(within))
+    if count < 2:
+        return 0.0 if count and total > 1 else 1.0
+    alike = float((within**2).sum() / total)
+    p = float(np.sum(hits)) / total
+    apart = total * p * (1 - p)
+    between = float(((groups.sums(hits) - p * within) ** 2).sum()) * count / (count - 1)
+    effect = max(between / apart, 1.0) if apart > 0 else alike
+    return student_share(count - 1, level=level) / effect
+
+
+def effective_shares(data: Labelled, measure: str, classes: Iterable[Any], groups: Groups, *, level: float) -> Floats:
+    """Return :func:`effective_share` behind a measure: for each class, or None for all, that of each model."""
+    counted = [row_counts(data, measure, of, model) for of in classes for model in range(len(data.predictions))]
+    return np.array([effective_share(*each, groups, level=level) for each in counted])
+
+
+def alike_share(groups: Groups, *, level: float) -> float:
+    """Return the effective share of all rows if those of each group are all the same."""
+    if groups.single:
+        return 1.0
+    effect = float(groups.sizes @ groups.sizes) / groups.codes.size
+    return student_share(groups.count - 1, level=level) / effect
+
+
+def student_share(degrees: int, *, level: float) -> float:
+    """Return (z / t)^2: what share of the trials counts for the few degrees of freedom of their variance."""
+    from scipy.special import stdtrit
+
+    probability = (1 + level) / 2
+    return (normal_quantile(probability) / float(stdtrit(degrees, probability))) ** 2
+
+
+def row_counts(data: Labelled, measure: str, of: int | None, model: Any) -> tuple[Array, Array]:
+    """Return what each row adds to the successes and trials of the proportion behind a measure; shape (..., n).
+
+    Accuracy: right of all. Precision: right of those predicted ``of``. Recall: right of those labelled ``of``.
+    F1 = 2 J / (1 + J) of the Jaccard index J: right of those predicted or labelled ``of``.
+    """
+    if measure == "accuracy":
+        return data.right[model], np.ones(data.n)
+    predicted, labelled = data.predictions[model] == of, data.labels == of
+    trials = {"precision": predicted, "recall": labelled, "f1": predicted | labelled}[measure]
+    return predicted & labelled, trials
+
 
 #: What "better" means: on new instances, on these with true labels, or so much that the intervals would not overlap.
 Inference = Literal["population", "test_set", "overlap"]
@@ -130,43 +330,29 @@ class Question:
         """Return the measure of the baseline and of the candidate on the given labels, pair by pair."""
         if self.of_table:
             every = table_value(self.data, self.measure)
-            return every[self.baseline], every[self.candidate]
-        first, second = (as_value(side.proportion, self.measure) for side in self.sides())
-        return first, second
+        else:
+            every = as_value(proportion(*self.proportions), self.measure)
+        return every[self.baseline], every[self.candidate]
 
-    def sides(self) -> tuple["Sides", "Sides"]:
-        """Return the proportions of the baseline and of the candidate, pair by pair; not of a whole table."""
-        every, roles = self.proportions, (self.baseline, self.candidate)
-        first, second = (Sides(every.successes[models], every.trials[models]) for models in roles)
-        return first, second
+    def successes(self) -> tuple[Floats, Floats]:
+        """Return the successes of the baseline and of the candidate, pair by pair; not of a whole table."""
+        every, _ = self.proportions
+        return every[self.baseline], every[self.candidate]
 
     @cached_property
-    def proportions(self) -> "Sides":
-        """The proportions of all models; not of a whole table."""
-        return sides(self.data, self.measure, self.of)
+    def proportions(self) -> tuple[Floats, Floats]:
+        """Successes and trials of the proportion behind the measure, for all models; not of a whole table."""
+        rows = row_counts(self.data, self.measure, self.of, slice(None))
+        hits, trials = (np.count_nonzero(each, axis=-1) for each in rows)
+        return hits.astype(np.float64), np.broadcast_to(trials, hits.shape).astype(np.float64)
 
     @cached_property
     def score_ends(self) -> tuple[Floats, Floats]:
         """Score intervals of these, of rows in groups at their effective number."""
         share: Floats | float = 1.0
         if self.groups is not None:
-            counted = (row_counts(self.data, self.measure, self.of, model) for model in range(len(self.data.names)))
-            share = np.array([effective_share(*each, self.groups, level=self.level) for each in counted])
-        return ends_at(self.proportions.successes, self.proportions.trials, share, level=self.level)
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The proportion that a measure is of, one per model or per pair: successes of trials."""
-
-    successes: Floats
-    trials: Floats
-
-    @property
-    def proportion(self) -> Floats:
-        """Successes per trial; NaN without a trial."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.successes / self.trials
+            share = effective_shares(self.data, self.measure, [self.of], self.groups, level=self.level)
+        return ends_at(*self.proportions, share, level=self.level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,28 +438,8 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
 
 def expert_words(error: float) -> str:
     """Say on how many rows the expert may be wrong."""
-    if not error:
-        return "The expert's labels are right."
-    return (
-        f"The expert is wrong on at most a share {error:g} of all rows, and of the rows on which two models disagree."
-    )
-
-
-def sides(data: Labelled, measure: str, of: int | None) -> Sides:
-    """Return the proportion behind a measure for every model: successes and trials of shape (n_models,).
-
-    Accuracy: right of all. Precision: right of those predicted ``of``. Recall: right of those labelled ``of``.
-    F1 = 2 J / (1 + J) of the Jaccard index J: right of those predicted or labelled ``of``.
-    """
-    predictions, labels = data.predictions, data.labels
-    if measure == "accuracy":
-        hits = np.count_nonzero(data.right, axis=1).astype(np.float64)
-        return Sides(hits, np.full(hits.size, float(data.n)))
-    predicted, labelled = predictions == of, labels == of
-    right = np.count_nonzero(predicted & labelled, axis=1).astype(np.float64)
-    n_predicted = np.count_nonzero(predicted, axis=1).astype(np.float64)
-    n_labelled = np.full(right.size, float(np.count_nonzero(labelled)))
-    return Sides(right, trials_of(measure, right, n_predicted, n_labelled))
+    few = f"The expert is wrong on at most a share {error:g} of all rows, and of the rows on which two models disagree."
+    return few if error else "The expert's labels are right."
 
 
 def trials_of(measure: str, right: Any, predicted: Any, labelled: Any) -> Any:

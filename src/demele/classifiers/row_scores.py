@@ -73,22 +73,19 @@ class RowScores:
     ) -> None:
         bottom = checked_number(low, "low", "a finite number", inside=np.isfinite)
         top = checked_number(
-            high, "high", f"a finite number above low={bottom:g}", inside=lambda end: bottom < end < np.inf
+            high, "high", f"a finite number above low={bottom:g}", inside=lambda x: bottom < x < np.inf
         )
         scores = read_scores(given, "given", bottom, top)
         n = scores.size
-        if reach is None:
-            down, up = scores - bottom, top - scores
-        else:
+        down, up = scores - bottom, top - scores
+        if reach is not None:
             if not isinstance(reach, tuple | list) or len(reach) != 2:
                 raise InputError("reach", "expected two columns: how far a score may fall, and how far it may rise")
-            down, up = (number_column(column, "reach", n, "row") for column in reach)
-            down, up = np.minimum(down, scores - bottom), np.minimum(up, top - scores)
-        weights = None
-        if weight is not None:
-            weights = number_column(weight, "weight", n, "row")
-            if weights.sum() <= 0:
-                raise InputError("weight", "expected some weight above 0, got none")
+            fall, rise = (number_column(column, "reach", n, "row") for column in reach)
+            down, up = np.minimum(fall, down), np.minimum(rise, up)
+        weights = None if weight is None else number_column(weight, "weight", n, "row")
+        if weights is not None and weights.sum() <= 0:
+            raise InputError("weight", "expected some weight above 0, got none")
         tasks, groups = (
             None if column is None else numbered_rows(column, name, n, "given")[0]
             for name, column in (("task", task), ("group", group))
@@ -196,9 +193,7 @@ def stacked(systems: Sequence[RowScores]) -> RowScores:
         for name in ("task", "group", "weight"):
             own, other = getattr(one, name), getattr(first, name)
             if (own is None) != (other is None) or (own is not None and not np.array_equal(own, other)):
-                raise InputError(
-                    "scores", f"two systems have another `{name}` per row; give the same rows in the same order"
-                )
+                raise InputError("scores", f"two systems differ in `{name}`; give the same rows in the same order")
     together = {name: np.array([getattr(one, name) for one in systems]) for name in ("given", "down", "up")}
     return changed(first, **together)
 
@@ -247,9 +242,7 @@ def judged_rows(
         If rows do not exist, true scores are on another scale, or fewer than 2 rows are left.
     """
     if audit.design == "selective":
-        message = (
-            "its rows were chosen for a reason (design 'selective'); draw rows at random, or give `noise` as a bound"
-        )
+        message = "its rows were chosen for a reason (design 'selective'); draw rows at random, or give `noise`"
         raise InputError("audit", message)
     if names is None and len(audit.scores) != 1:
         raise InputError("audit", f"has true scores of {len(audit.scores)} systems; take one with audit.of(name)")
@@ -351,9 +344,8 @@ def label_set_scores(
     >>> found.given, found.down, found.up
     (array([0.5, 1. ]), array([0.5, 1. ]), array([0.5, 0. ]))
     """
-    predicted, given = (
-        whole_array(values, name, dimensions=2) for values, name in ((predictions, "predictions"), (labels, "labels"))
-    )
+    predicted = whole_array(predictions, "predictions", dimensions=2)
+    given = whole_array(labels, "labels", dimensions=2)
     if predicted.shape != given.shape or not np.isin([predicted, given], (0, 1)).all():
         raise InputError("predictions", "expected 0 and 1 for each row and label, as many as in `labels`")
     k, both, alone = given.shape[1], (predicted & given).sum(axis=1), predicted.sum(axis=1)

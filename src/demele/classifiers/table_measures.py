@@ -130,10 +130,8 @@ class Slopes:
 
     def at(self, truth: Any, predicted: Any) -> Floats:
         """Return what rows of these classes add, if predicted so, of one table."""
-        found: Floats = (
-            np.where(truth == predicted, self.same[predicted], 0.0) + self.true[truth] + self.said[predicted]
-        )
-        return found
+        same = np.where(truth == predicted, self.same[predicted], 0.0)
+        return np.asarray(same + self.true[truth] + self.said[predicted])
 
     def of(self, model: int) -> "Slopes":
         """Return those of one table."""
@@ -164,7 +162,5 @@ def refuse_empty_classes(data: Labelled, measure: str, argument: str = "labels")
     empty = np.flatnonzero(np.bincount(data.labels, minlength=data.k) == 0)
     if empty.size:
         names = shown(tuple(data.vocabulary.classes[k] for k in empty))
-        message = (
-            f"no row is labelled {names}, so {measure} is not defined; leave out the class, or compare the accuracy"
-        )
+        message = f"no row is labelled {names}, so {measure} is undefined; leave out the class, or compare the accuracy"
         raise InputError(argument, message)

@@ -12,11 +12,12 @@ from benchmarks.comparison_power import bound_failures
 from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.compare import compare
 from demele.classifiers.comparison.worst_case import worst_case
-from demele.classifiers.question import Question, as_value
+from demele.classifiers.question import Question
 from demele.core.arrays import rng_for
 from demele.core.errors import InputError
-from demele.core.labelled import Indices, Labelled, Vocabulary
+from demele.core.labelled import Indices, Vocabulary
 from demele.noise.audit import Audit, CodedAudit, draw_audit
+from tests.classifiers.comparison.cases import question
 from tests.refusals import refuses
 from tests.tolerances import SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
@@ -24,27 +25,14 @@ MEASURES: tuple[tuple[Any, int | None], ...] = (("accuracy", None), ("precision"
 INFERENCES: tuple[Any, ...] = ("population", "test_set", "overlap")
 
 
-def asked(
-    truth: Any,
-    labels: Any,
-    predictions: Any,
-    audit: CodedAudit,
-    pairs: Any = ((0, 1),),
-    *,
-    k: int = 3,
-    **options: Any,
-) -> Question:
-    given, guessed = np.asarray(labels, np.int32), np.asarray(predictions, np.int32)
-    names = tuple(f"model {j}" for j in range(len(guessed)))
-    data = Labelled(given, guessed, names, Vocabulary(tuple(range(k))))
+def asked(labels: Any, predictions: Any, audit: CodedAudit, pairs: Any = ((0, 1),), **options: Any) -> Question:
     order = np.asarray(pairs, np.intp)
-    return Question(data=data, baseline=order[:, 0], candidate=order[:, 1], audit=audit, **options)
+    return question(labels, predictions, 3, baseline=order[:, 0], candidate=order[:, 1], audit=audit, **options)
 
 
-def drawn(truth: Any, size: int, *, disagreement: Any = None, seed: int = 0, k: int = 3) -> CodedAudit:
-    truth = np.asarray(truth)
+def drawn(truth: Indices, size: int, *, disagreement: Any = None, seed: int = 0) -> CodedAudit:
     plan = draw_audit(truth.size, size, disagreement=disagreement, seed=seed)
-    return plan.answered(truth[plan.rows]).coded(Vocabulary(tuple(range(k))), truth.size)
+    return plan.answered(truth[plan.rows]).coded(Vocabulary((0, 1, 2)), truth.size)
 
 
 def three_models(seed: int, n: int = 300, noise: float = 0.1) -> tuple[Indices, Indices, Indices]:
@@ -63,9 +51,9 @@ def three_models(seed: int, n: int = 300, noise: float = 0.1) -> tuple[Indices, 
 @pytest.mark.parametrize(("measure", "of"), MEASURES)
 def test_a_complete_audit_knows_the_difference(measure: Any, of: int | None) -> None:
     truth, labels, predictions = three_models(0)
-    query = asked(truth, labels, predictions, drawn(truth, truth.size), [(0, 1), (2, 0)], measure=measure, of=of)
-    right = replace(query, data=query.data.relabelled(truth)).sides()
-    expected = as_value(right[1].proportion, measure) - as_value(right[0].proportion, measure)
+    query = asked(labels, predictions, drawn(truth, truth.size), [(0, 1), (2, 0)], measure=measure, of=of)
+    first, second = replace(query, data=query.data.relabelled(truth)).observed()
+    expected = second - first
     found = by_audit(replace(query, inference="test_set"))
     assert_close(found.difference, expected, SOLVER)
     assert_close(found.low, expected, SOLVER)
@@ -80,21 +68,9 @@ def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
     expected = np.mean(predictions[2] == truth) - np.mean(predictions[0] == truth)
     observed = np.mean(predictions[2] == labels) - np.mean(predictions[0] == labels)
     disagreement = np.where((predictions == predictions[0]).all(axis=0), 0.2, 1.0) if doubtful else None
-    found = np.array(
-        [
-            by_audit(
-                asked(
-                    truth,
-                    labels,
-                    predictions,
-                    drawn(truth, 80, disagreement=disagreement, seed=seed),
-                    [(0, 2)],
-                    inference="test_set",
-                )
-            ).difference[0]
-            for seed in range(80)
-        ]
-    )
+    audits = (drawn(truth, 80, disagreement=disagreement, seed=seed) for seed in range(80))
+    query = (asked(labels, predictions, one, [(0, 2)], inference="test_set") for one in audits)
+    found = np.array([by_audit(one).difference[0] for one in query])
     assert_mean(found, float(expected))
     with pytest.raises(AssertionError):  # the labels alone are not
         assert_mean(found, float(observed))
@@ -106,7 +82,7 @@ def test_the_p_value_is_the_smallest_error_of_the_claim(inference: Any) -> None:
     audit = drawn(truth, 500)
     pairs = [(0, 1), (0, 2), (1, 2), (2, 0)]
     for tail in (0.025, 0.001):
-        query = asked(truth, labels, predictions, audit, pairs, inference=inference, level=1 - 2 * tail)
+        query = asked(labels, predictions, audit, pairs, inference=inference, level=1 - 2 * tail)
         found = by_audit(query)
         if inference != "overlap":  # where the level also says how far apart the intervals must be
             assert_exact(found.candidate, found.p_value < tail)
@@ -117,17 +93,15 @@ def test_the_p_value_is_the_smallest_error_of_the_claim(inference: Any) -> None:
 
 
 def selective(truth: Any, rows: Any) -> CodedAudit:
-    rows = np.asarray(rows, np.intp)
-    chosen = Audit(rows, np.asarray(truth)[rows], design="selective")
-    return chosen.coded(Vocabulary((0, 1, 2)), len(truth))
+    return Audit(rows, truth[rows], design="selective").coded(Vocabulary((0, 1, 2)), len(truth))
 
 
 def test_a_selective_audit_alone_is_refused() -> None:
     truth, labels, predictions = three_models(9)
     audit = selective(truth, np.flatnonzero(predictions[0] != labels)[:40])
-    refuses(InputError, "chosen for a reason", by_audit, asked(truth, labels, predictions, audit))
+    refuses(InputError, "chosen for a reason", by_audit, asked(labels, predictions, audit))
     with pytest.raises(InputError, match="chosen for a reason"):
-        by_audit(asked(truth, labels, predictions, audit, measure="recall", of=1, noise=0.1))
+        by_audit(asked(labels, predictions, audit, measure="recall", of=1, noise=0.1))
 
 
 @pytest.mark.parametrize("inference", INFERENCES)
@@ -135,9 +109,8 @@ def test_a_selective_audit_uses_up_the_noise(inference: Any) -> None:
     truth, labels, predictions = three_models(10, n=1000, noise=0.04)
     wrong = np.flatnonzero(truth != labels)
     budget = wrong.size + 5
-    query = asked(
-        truth, labels, predictions, selective(truth, wrong[:30]), [(0, 2)], noise=budget / 1000, inference=inference
-    )
+    known = {"noise": budget / 1000, "inference": inference}
+    query = asked(labels, predictions, selective(truth, wrong[:30]), [(0, 2)], **known)
     found = by_audit(query)
     corrected = labels.copy()
     corrected[wrong[:30]] = truth[wrong[:30]]
@@ -151,7 +124,7 @@ def test_a_selective_audit_uses_up_the_noise(inference: Any) -> None:
 def test_a_selective_audit_that_contradicts_the_noise_is_refused() -> None:
     truth, labels, predictions = three_models(11, noise=0.2)
     audit = selective(truth, np.flatnonzero(truth != labels)[:20])
-    refuses(InputError, "allows 3 wrong labels", by_audit, asked(truth, labels, predictions, audit, noise=0.01))
+    refuses(InputError, "allows 3 wrong labels", by_audit, asked(labels, predictions, audit, noise=0.01))
 
 
 # --- how often it errs ----------------------------------------------------------------------------------------------
@@ -169,10 +142,8 @@ def test_bounds_hold_their_level() -> None:
     for kind in kind_cases:
         for design in design_cases:
             repeats, settings = 15, ((20, 0.05), (100, 0.01), (100, 0.2))
-            failed = [
-                bound_failures(500, size, design, kind, rate, repeats=repeats, pairs_at_once=5)
-                for size, rate in settings
-            ]
+            known = {"repeats": repeats, "pairs_at_once": 5}
+            failed = [bound_failures(500, size, design, kind, rate, **known) for size, rate in settings]
             for tail in failed[0]:
                 shares = np.concatenate([flags[tail].reshape(repeats, -1).mean(axis=1) for flags in failed])
                 assert_rate_at_most(shares.sum(), shares.size, tail)

@@ -124,9 +124,7 @@ def test_a_difference_within_the_margin_is_never_settled() -> None:
     models, labels = judged(400, {"a": 0.80, "b": 0.80})
     found = plan_audit(models, labels, wrong=0.02, draws=5, sizes=(100, 400))
     assert all(one.hopeless for one in found.outlooks)
-    assert (
-        found.sentence == "No audit would settle the comparison: labels of all 400 rows settle it in 0% of the draws."
-    )
+    assert found.sentence.endswith("labels of all 400 rows settle it in 0% of the draws.")
     plan = draw_audit(400, 100)
     after = plan_audit(models, labels, draws=5, audit=plan.answered(labels[plan.rows]))
     assert "audit would settle the comparison: labels of all 400 rows settle it in " in after.sentence

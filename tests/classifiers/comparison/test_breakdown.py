@@ -35,9 +35,8 @@ def test_against_every_set_of_right_labels() -> None:
             truths, seen = all_labels(6, 3), set()
             for seed in range(15):
                 inference = "population" if way == "by overlap" else way
-                asked = random_question(
-                    np.random.default_rng(seed), n=6, k=3, models=3, level=level, inference=inference
-                )
+                rng = np.random.default_rng(seed)
+                asked = random_question(rng, n=6, k=3, models=3, level=level, inference=inference)
                 found = breakdown(asked, METHODS["overlap" if way == "by overlap" else "worst-case"])
                 distance = (truths != asked.data.labels).sum(axis=1)
                 for pair in range(asked.n_pairs):
@@ -84,9 +83,8 @@ def test_labels_that_the_method_used() -> None:
     kept = replace(asked, data=asked.data.take(~asked.suspects))
     assert_exact(breakdown(asked, METHODS["cleaned"]), breakdown(kept, METHODS["overlap"]))
     true = replace(asked, data=asked.data.relabelled(truth))
-    assert_exact(
-        breakdown(replace(asked, true_labels=truth), METHODS["true-labels"]), breakdown(true, METHODS["overlap"])
-    )
+    told = breakdown(replace(asked, true_labels=truth), METHODS["true-labels"])
+    assert_exact(told, breakdown(true, METHODS["overlap"]))
     assert_exact(breakdown(asked, METHODS["agreement"]), np.full(asked.n_pairs, -1))
 
 

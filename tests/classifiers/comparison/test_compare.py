@@ -140,21 +140,6 @@ def test_several_measures_in_one_call() -> None:
     refuses(InputError, "measure: expected a measure or several, got none", compare, old, new, labels, measure=[])
 
 
-@pytest.mark.parametrize(
-    ("options", "argument"),
-    [
-        ({"measure": "specificity", "of": 1}, "measure"),  # of three classes
-        ({"measure": "sensitivity"}, "of"),
-        ({"measure": "sensitivity", "of": 7}, "of"),
-        ({"measure": ["accuracy", "accurate"]}, "measure"),
-    ],
-)
-def test_measures_of_medicine_are_asked_for_plainly(options: dict[str, Any], argument: str) -> None:
-    with pytest.raises(InputError) as caught:
-        decide(**options)
-    assert caught.value.argument == argument
-
-
 def test_the_sharpest_method_that_the_rest_allows() -> None:
     audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
     assert decide().method == "worst-case"
@@ -225,6 +210,8 @@ def test_without_labels() -> None:
         compare(Case.old, Case.new, None, method=Agreement(third[1:]))
 
 
+SERIES = pd.Series(Case.labels)
+TURNED = SERIES[::-1]
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"candidate": Case.new[:-1]}, InputError, r"candidate and labels: .*499 and 500"),
     ({"labels": np.append(Case.labels, 0)}, InputError, r"baseline and labels: .*500 and 501"),
@@ -234,11 +221,8 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"candidate": np.full(500, 0.3)}, InputError, r"500 numbers that are not whole.*0.5 or more"),
     ({"labels": np.where(np.arange(500) == 3, np.nan, Case.labels)}, InputError, "labels:"),
     ({"baseline": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
-    ({"labels": 3}, InputError, r"labels"),
     ({"method": "worst-cas"}, UnknownNameError, r"got 'worst-cas'; did you mean 'worst-case' or"),
-    ({"method": 3}, InputError, r"method: expected one of overlap"),
     ({"method": "worst-case"}, InputError, r"method 'worst-case' needs noise=, a rate"),
-    ({"method": "worst-case-overlap"}, InputError, r"needs noise="),
     ({"method": "audit"}, InputError, r"needs audit="),
     ({"method": "true-labels"}, InputError, r"^method: .* own; give TrueLabels\(...\)$"),
     ({"method": "cleaned"}, InputError, r"give Cleaned\(...\)$"),
@@ -254,13 +238,9 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"measure": "recall", "of": 3}, InputError, r"of: expected one of the classes 0, 1, 2, got 3"),
     ({"of": 1}, InputError, r"of: accuracy is of all classes"),
     ({"level": 95}, InputError, r"level: expected a number between 0 and 1"),
-    ({"level": 1.0}, InputError, r"level: "),
     ({"noise": 5}, InputError, r"noise: .*\[0, 1\], got 5; for 5% write 0.05"),
-    ({"noise": -0.1}, InputError, r"noise: .*\[0, 1\]"),
     ({"noise": 1.0}, InputError, r"noise: .*below 1, got 1"),
-    ({"noise": math.nan}, InputError, r"noise: "),
     ({"noise": np.eye(3)}, InputTypeError, r"wrap an array in TransitionMatrix"),
-    ({"noise": "0.1"}, InputTypeError, r"noise: expected a rate"),
     ({"noise": True}, InputTypeError, r"noise: expected a rate"),
     ({"noise": TransitionMatrix([[0.9, 0.1], [0.1, 0.9]])}, InputError, "noise:"),
     ({"audit": np.arange(5)}, InputTypeError, r"audit: "),
@@ -271,30 +251,22 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"method": HardRows(np.full(500, np.nan))}, InputError, "difficulty:"),
     ({"method": Cleaned(Cleaning([True]))}, InputError, "cleaning:"),
     ({"method": Cleaned(np.zeros(500, bool))}, InputTypeError, r"cleaning: expected a Clean"),  # type: ignore[arg-type]
-    ({"method": Cleaned(None)}, InputTypeError, r"cleaning: expected a Cleaning, got NoneType"),
     ({"method": Agreement(None)}, InputError, r"reference: expected one class per instance"),
     ({"labels": None}, InputError, r"labels: expected one class per instance, .*NoneType"),
-    (
-        {"method": TrueLabels(pd.Series(Case.labels)[::-1]), "labels": pd.Series(Case.labels)},
-        InputError,
-        r"true_labels and labels: .*another order",
-    ),
-    (
-        {"method": HardRows(pd.Series(np.arange(500.0))[::-1]), "labels": pd.Series(Case.labels)},
-        InputError,
-        r"difficulty and labels: .*another order",
-    ),
-    (
-        {"method": Agreement(pd.Series(Case.old)[::-1]), "labels": pd.Series(Case.labels)},
-        InputError,
-        r"reference and labels: .*another order",
-    ),
+    ({"method": TrueLabels(TURNED), "labels": SERIES}, InputError, r"true_labels and labels: .*another order"),
+    ({"method": HardRows(TURNED * 1.0), "labels": SERIES}, InputError, r"difficulty and labels: .*another order"),
+    ({"method": Agreement(TURNED), "labels": SERIES}, InputError, r"reference and labels: .*another order"),
+    ({"measure": "specificity", "of": 1}, InputError, r"^measure: specificity is of two classes, got 3"),
+    ({"measure": "sensitivity"}, InputError, r"^of: "),
+    ({"measure": "sensitivity", "of": 7}, InputError, r"^of: "),
+    ({"measure": ["accuracy", "accurate"]}, InputError, r"^measure: "),
+    ({"groups": [{"a": 1}] * 500}, InputTypeError, r"groups: expected numbers or names, got dict at row 0"),
+    ({"groups": np.array([{1}] * 500, dtype=object)}, InputTypeError, r"groups: .*, got set at row 0"),
     ({"method": TrueLabels([0, 1])}, InputError, "true_labels:"),
     ({"method": Agreement([0, 1])}, InputError, r"reference: expected 500"),
     ({"classes": [0, 1, 2, 2]}, InputError, r"classes: .*more than once"),
     ({"classes": [0, 1]}, InputError, r"labels: \d+ of 500 values are not among the 2 classes"),
     ({"level": 0.05}, InputError, "level: expected a confidence from 0.5 .* did you mean 0.95"),
-    ({"level": 0}, InputError, "level: .*got 0"),
 ]
 
 
@@ -318,11 +290,6 @@ def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[
     changed = [note.message for note in told.notes if note.code == "audit"]
     assert changed == (["the expert changed 0 of 100 audited labels"] if method is None else [])
     assert told.assumptions[-1] == "The instances are a random sample of those to come."
-
-
-@pytest.mark.parametrize("groups", [[{"a": 1}] * 500, [{i} for i in range(500)], np.array([{1}] * 500, dtype=object)])
-def test_groups_that_no_table_could_name_are_refused(groups: Any) -> None:
-    refuses(InputTypeError, r"groups: expected numbers or names, got (dict|set) at row 0", decide, groups=groups)
 
 
 # Notes on what labels and methods are worth --------------------------------------------------------------------------

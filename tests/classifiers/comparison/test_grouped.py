@@ -9,12 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from demele.classifiers import Audited, SequentialComparison, TrueLabels, compare
-from demele.classifiers.comparison.worst_case import (
-    paired_test,
-    squares_gained,
-)
-from demele.classifiers.question import PairCounts
-from demele.classifiers.row_groups import Groups
+from demele.classifiers.comparison.worst_case import paired_test, squares_gained
+from demele.classifiers.question import Groups, PairCounts
 from demele.core.errors import InputError
 from demele.labels import disagreement, draw_audit
 from tests.refusals import refuses

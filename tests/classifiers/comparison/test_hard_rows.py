@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from demele.classifiers.comparison.overlap import hard_rows, hardest, hypothetical_sides, overlap, worst_case_overlap
-from demele.classifiers.question import Question, as_value, sides
+from demele.classifiers.comparison.methods import hard_rows, hardest, hypothetical, overlap, worst_case_overlap
+from demele.classifiers.question import Question, as_value
+from demele.core.arrays import Floats
 from demele.core.labelled import Indices
-from demele.core.proportions import score_interval
+from demele.core.proportions import proportion, score_interval
 from demele.noise.transition import TransitionMatrix
 from tests.classifiers.comparison.cases import all_labels, question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -20,6 +21,11 @@ MEASURES = ["accuracy", "precision", "recall", "f1"]
 
 def asking(measure: str, asked: Question) -> Question:
     return replace(asked, measure=measure, of=None if measure == "accuracy" else 1)  # type: ignore[arg-type]
+
+
+def values(asked: Question) -> Floats:
+    """The measure of every model."""
+    return as_value(proportion(*asked.proportions), asked.measure)
 
 
 def worked_example(noise: float, **options: Any) -> Question:
@@ -58,24 +64,16 @@ def test_v1_claims_hold_under_the_bias_of_all_right_labels() -> None:
                 asked = asking(measure, random_question(np.random.default_rng(seed), n=6, k=3, models=3, level=0.02))
                 found = worst_case_overlap(replace(asked, noise=1 / 6 if noise == "rate" else table))
                 claims += int(found.candidate.sum())
-                near = (
-                    truths[(truths != asked.data.labels).sum(axis=1) <= 1]
-                    if noise == "rate"
-                    else asked.data.labels[None]
-                )
-                first, second = asked.sides()
+                near = truths[(truths != asked.data.labels).sum(axis=1) <= (noise == "rate")]
                 for pair in np.flatnonzero(found.candidate):
                     for truth in near:
                         # With its own exact bias each interval is shifted less far than in the bad case.
-                        real = sides(asked.data.relabelled(truth), measure, asked.of)
+                        real = values(replace(asked, data=asked.data.relabelled(truth)))
                         ends = []
-                        for side, model in ((first, asked.baseline[pair]), (second, asked.candidate[pair])):
-                            one = (side.successes[pair], side.trials[pair])
-                            observed = as_value(one[0] / one[1], measure)
-                            shift = observed - as_value(real.proportion, measure)[model]
-                            ends.append(
-                                [float(as_value(end, measure)) - shift for end in score_interval(*one, level=0.02)]
-                            )
+                        for model in (asked.baseline[pair], asked.candidate[pair]):
+                            one = (part[model] for part in asked.proportions)
+                            shift = values(asked)[model] - real[model]
+                            ends.append([as_value(end, measure) - shift for end in score_interval(*one, level=0.02)])
                         assert np.isnan(ends).any() or ends[1][0] > ends[0][1]
             assert claims > 0
 
@@ -92,27 +90,20 @@ def test_v2_is_exact_under_its_hypothesis() -> None:
     for prudence in [0.1, 0.5, 1.0]:
         for measure in MEASURES:
             rng = np.random.default_rng(3)
-            asked = asking(
-                measure, random_question(rng, n=60, k=3, models=4, prudence=prudence, difficulty=rng.random(60))
-            )
+            known = {"prudence": prudence, "difficulty": rng.random(60)}
+            asked = asking(measure, random_question(rng, n=60, k=3, models=4, **known))
             rows, _ = hardest(asked.difficulty, prudence, 60)
             assert rows.size == round(60 * prudence)
-            supposed = hypothetical_sides(asked, rows)
-            found, (first, second) = hard_rows(asked), asked.sides()
+            first, second = hypothetical(asked, rows)
+            found = hard_rows(asked)
             for pair in range(asked.n_pairs):
-                labels = hypothesis(asked, pair, rows)
-                real = sides(asked.data.relabelled(labels), measure, asked.of)
+                real = values(replace(asked, data=asked.data.relabelled(hypothesis(asked, pair, rows))))
                 ends = []
-                for side, own, model in (
-                    (first, supposed[0], asked.baseline[pair]),
-                    (second, supposed[1], asked.candidate[pair]),
-                ):
-                    assert (own.successes[pair], own.trials[pair]) == (real.successes[model], real.trials[model])
-                    one = (side.successes[pair], side.trials[pair])
-                    bias = as_value(one[0] / one[1], measure) - as_value(real.proportion, measure)[model]
-                    ends.append(
-                        [float(as_value(end, measure) - bias) for end in score_interval(*one, level=asked.level)]
-                    )
+                for own, model in ((first, asked.baseline[pair]), (second, asked.candidate[pair])):
+                    assert own[pair] == pytest.approx(real[model], nan_ok=True)
+                    one = (part[model] for part in asked.proportions)
+                    bias = values(asked)[model] - real[model]
+                    ends.append([as_value(end, measure) - bias for end in score_interval(*one, level=asked.level)])
                 assert_close(found.details["baseline_if_bad_for_candidate"][pair], ends[0], ROUNDING)
                 assert_close(found.details["candidate_if_bad_for_candidate"][pair], ends[1], ROUNDING)
                 assert found.candidate[pair] == (ends[1][0] > ends[0][1])

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
 from demele.classifiers import RowScores, rank, task_ranks
-from demele.classifiers.mean_scores import audited_mean, bounded_mean, trusted_mean
+from demele.classifiers.mean_scores import bounded_mean, trusted_mean
 from demele.errors import InputError, NotEnoughData
 from demele.labels import Audit
-from tests.classifiers.audited import minus
+from tests.classifiers.audited import audited_mean, minus
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 

@@ -1,6 +1,7 @@
 """Expert labels one at a time: what is asked, what counts, and that the promises hold."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from demele.classifiers.betting import sampling_gap
 from demele.classifiers.comparison.sequential import SequentialComparison
 from demele.classifiers.comparison.sequential_plan import Plan, sequential, sequential_many
-from demele.classifiers.intervals import overlap_gap
+from demele.classifiers.intervals import overlap_gap, sampling_gap
 from demele.classifiers.question import Inference, Question
 from demele.core.errors import InputError, InputTypeError
-from demele.core.labelled import Indices, Labelled, Vocabulary
+from demele.core.labelled import Indices
 from demele.core.signature import Signature
 from demele.noise.audit import Audit, draw_audit
-from tests.classifiers.comparison.cases import mirror
+from tests.classifiers.comparison.cases import mirror, question
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
@@ -47,12 +47,15 @@ def _even(n: int, seed: int, wrong: int) -> Case:
     return first[order], second[order], labels[order], truth[order]
 
 
-def _question(case: Case, audit: Audit | None, **known: Any) -> Question:
+def _question(case: Case, audit: Audit, **known: Any) -> Question:
     first, second, given_labels, _ = case
-    words = Vocabulary(tuple(range(6)))
-    data = Labelled(given_labels, np.stack([first, second]), ("old", "new"), words)
-    coded = None if audit is None else audit.coded(words, data.n)
-    return Question(data=data, baseline=np.array([0]), candidate=np.array([1]), audit=coded, **known)
+    made = question(given_labels, [first, second], 6, baseline=np.array([0]), candidate=np.array([1]), **known)
+    return replace(made, audit=audit.coded(made.data.vocabulary, made.data.n))
+
+
+def _comparison(case: Case, **known: Any) -> SequentialComparison:
+    first, second, given_labels, _ = case
+    return SequentialComparison(first, second, given_labels, classes=range(6), **known)
 
 
 def _audit(case: Case, size: int, seed: int = 0) -> Audit:
@@ -85,9 +88,8 @@ def test_rows_without_a_say_do_not_count() -> None:
     apart = case[0][audit.rows] != case[1][audit.rows]
     with_baseline = case[2][audit.rows] == case[0][audit.rows]
     helping = apart & ~with_baseline  # a clear gap: labels with the baseline are left out
-    fewer = sequential(
-        _question(case, Audit(audit.rows[helping], audit.labels[helping], design="uniform"), inference="test_set")
-    )
+    left = Audit(audit.rows[helping], audit.labels[helping], design="uniform")
+    fewer = sequential(_question(case, left, inference="test_set"))
     assert outcomes.candidate[0]
     assert_exact(fewer.details["wealth"], outcomes.details["wealth"])
     used, stopped = int(outcomes.details["labels_used"][0]), int(outcomes.details["stopped_at"][0])
@@ -103,8 +105,8 @@ def test_rows_without_a_say_do_not_count() -> None:
 def test_exchanging_the_roles_exchanges_the_verdicts(inference: Inference) -> None:
     for seed, new in ((1, 0.85), (2, 0.76), (3, 0.60)):
         case = _case(seed, new=new)
-        question = _question(case, _audit(case, 500), inference=inference)
-        there, back = sequential(question), sequential(mirror(question))
+        asked = _question(case, _audit(case, 500), inference=inference)
+        there, back = sequential(asked), sequential(mirror(asked))
         assert_exact(there.candidate, back.baseline)
         assert_exact(there.baseline, back.candidate)
         assert_close(there.low, -back.high, ROUNDING)
@@ -117,13 +119,13 @@ def test_p_value_and_interval_agree_with_the_verdict(inference: Inference) -> No
     seen = set()
     for seed in range(12):
         case = _case(seed, new=0.77 + 0.012 * seed)
-        question = _question(case, _audit(case, 400, seed), inference=inference)
-        outcomes = sequential(question)
+        asked = _question(case, _audit(case, 400, seed), inference=inference)
+        outcomes = sequential(asked)
         shown = bool(outcomes.candidate[0])
         seen.add(shown)
-        assert shown == bool(outcomes.p_value[0] <= question.tail)
+        assert shown == bool(outcomes.p_value[0] <= asked.tail)
         required = float(outcomes.details["required_gap"][0]) if inference == "overlap" else 0.0
-        assert shown == bool(outcomes.low[0] * question.data.n > required + 1e-9)
+        assert shown == bool(outcomes.low[0] * asked.data.n > required + 1e-9)
     assert seen == {True, False}
 
 
@@ -166,8 +168,8 @@ def test_sorted_rows_are_not_the_order_drawn() -> None:
 
 
 def test_asks_only_what_helps_and_stops_when_it_is_shown() -> None:
-    first, second, given_labels, truth = _case(5)
-    comparison = SequentialComparison(first, second, given_labels, classes=range(6), inference="test_set")
+    first, second, given_labels, truth = case = _case(5)
+    comparison = _comparison(case, inference="test_set")
     assert comparison.decision().verdict == "inconclusive"
     before = comparison.expected_labels
     asked: list[int] = []
@@ -194,12 +196,10 @@ def test_asks_only_what_helps_and_stops_when_it_is_shown() -> None:
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.4, 0.9), st.floats(0, 0.4))
 def test_asking_to_the_end_never_says_what_is_false(seed: int, new: float, noise: float) -> None:
-    first, second, given_labels, truth = _case(seed, n=60, old=0.65, new=new, noise=noise)
+    first, second, _, truth = case = _case(seed, n=60, old=0.65, new=new, noise=noise)
     apart = np.flatnonzero(first != second)
     # So high a level that nothing but certainty will do: otherwise it stops, and errs, with its small probability.
-    comparison = SequentialComparison(
-        first, second, given_labels, classes=range(6), inference="test_set", seed=seed, level=1 - 1e-12
-    )
+    comparison = _comparison(case, inference="test_set", seed=seed, level=1 - 1e-12)
     while (rows := comparison.ask(9)).size:
         comparison.tell(rows[::-1], truth[rows[::-1]])
     decision, gap = comparison.decision(), int((second == truth).sum()) - int((first == truth).sum())
@@ -212,8 +212,8 @@ def test_asking_to_the_end_never_says_what_is_false(seed: int, new: float, noise
 
 
 def test_evidence_counts_in_the_order_drawn_up_to_the_first_gap() -> None:
-    first, second, given_labels, truth = _case(7, new=0.8)
-    comparison = SequentialComparison(first, second, given_labels, classes=range(6))
+    *_, truth = case = _case(7, new=0.8)
+    comparison = _comparison(case)
     rows = comparison.ask(10)
     assert_exact(comparison.ask(10), rows)  # asking again asks the same
     comparison.tell(rows[[4, 2, 0]], truth[rows[[4, 2, 0]]])
@@ -222,15 +222,15 @@ def test_evidence_counts_in_the_order_drawn_up_to_the_first_gap() -> None:
     comparison.tell(int(rows[1]), int(truth[rows[1]]))
     assert comparison.labels_used == 3
     comparison.tell(rows[:2], truth[rows[:2]])  # the same answer again is none
-    in_order = SequentialComparison(first, second, given_labels, classes=range(6))
+    in_order = _comparison(case)
     in_order.tell(rows[:3], truth[rows[:3]])
     assert comparison.wealth == in_order.wealth
     assert comparison.decision().details["labels_answered"] == 4
 
 
 def test_mistakes_are_told() -> None:
-    first, second, given_labels, truth = _case(7)
-    comparison = SequentialComparison(first, second, given_labels, classes=range(6))
+    first, second, _, truth = case = _case(7)
+    comparison = _comparison(case)
     rows = comparison.ask(2)
     agreed = int(np.flatnonzero(first == second)[0])
     refuses(InputError, rf"1 of 2 are never asked, first {agreed}", comparison.tell, [rows[0], agreed], [0, 0])
@@ -242,37 +242,29 @@ def test_mistakes_are_told() -> None:
     assert comparison.labels_used == 0
     comparison.tell(rows, truth[rows])
     refuses(InputError, rf"row {rows[0]} was answered", comparison.tell, rows[:1], (truth[rows[:1]] + 1) % 6)
-    for wrong in (
-        {"seed": -1},
-        {"inference": "sign"},
-        {"level": 95},
-        {"noise": 5},
-        {"disagreement": [1.0]},
-    ):
-        with pytest.raises(InputError, match=next(iter(wrong))):
-            SequentialComparison(first, second, given_labels, classes=range(6), **wrong)
+    for option, value in (("seed", -1), ("inference", "sign"), ("level", 95), ("noise", 5), ("disagreement", [1.0])):
+        refuses(InputError, option, _comparison, case, **{option: value})
 
 
 def test_resumes_and_depends_on_the_seed_only() -> None:
-    first, second, given_labels, truth = _case(8)
-    made: dict[str, Any] = {"classes": range(6), "seed": 4}
-    comparison = SequentialComparison(first, second, given_labels, **made)
+    *_, truth = case = _case(8)
+    comparison = _comparison(case, seed=4)
     rows = comparison.ask(12)
     comparison.tell(rows[[0, 1, 5]], truth[rows[[0, 1, 5]]])
     state = json.loads(json.dumps(comparison.to_dict()))
-    again = SequentialComparison(first, second, given_labels, **made)
+    again = _comparison(case, seed=4)
     again.resume(state)
     assert again.labels_used == 2
     assert_exact(again.ask(5), comparison.ask(5))
     assert again.wealth == comparison.wealth
-    other = SequentialComparison(first, second, given_labels, **(made | {"seed": 5}))
+    other = _comparison(case, seed=5)
     assert set(other.ask(12)) != set(rows)
     refuses(InputError, r"state: comes from other", other.resume, state)
 
 
 def test_signature_tells_what_the_decision_rests_on() -> None:
-    first, second, given_labels, truth = _case(8)
-    comparison = SequentialComparison(first, second, given_labels, classes=range(6))
+    *_, truth = case = _case(8)
+    comparison = _comparison(case)
     seen = [comparison.decision().signature]
     rows = comparison.ask(12)
     for some in (rows[:5], rows[5:]):
@@ -282,7 +274,7 @@ def test_signature_tells_what_the_decision_rests_on() -> None:
     assert [signature.context["answers"] for signature in seen] == ["0", "5", "12"]
     assert all(Signature.parse(str(signature)) == signature for signature in seen)
     # The same answers, in another order; and another answer to one row.
-    again, other = (SequentialComparison(first, second, given_labels, classes=range(6)) for _ in range(2))
+    again, other = _comparison(case), _comparison(case)
     rows = again.ask(12)
     for row in rows[::-1]:
         again.tell(int(row), int(truth[row]))
@@ -292,12 +284,9 @@ def test_signature_tells_what_the_decision_rests_on() -> None:
 
 
 def test_doubt_comes_first_in_close_comparisons() -> None:
-    first, second, given_labels, truth = _case(6, old=0.8, new=0.8)
+    _, _, given_labels, truth = case = _case(6, old=0.8, new=0.8)
     doubtful = given_labels != truth
-    plain, tilted = (
-        SequentialComparison(first, second, given_labels, classes=range(6), disagreement=disagreement).ask(200)
-        for disagreement in (None, doubtful)
-    )
+    plain, tilted = (_comparison(case, disagreement=doubts).ask(200) for doubts in (None, doubtful))
     assert doubtful[tilted].mean() > doubtful[plain].mean()
 
 
@@ -316,23 +305,17 @@ def test_weights_are_what_a_label_can_change() -> None:
 
 @pytest.mark.parametrize("inference", ["test_set", "population"])
 def test_many_pairs_are_as_one(inference: Inference) -> None:
-    first, second, given_labels, truth = _case(10, new=0.8)
-    for pair in ((0, 1), (1, 0)):
-        models = first, second
-        known: Any = {"alpha": 0.025, "inference": inference, "cap": 150, "start": "shown"}
-        certified, used = sequential_many(given_labels, np.stack(models), np.array([pair]), truth, seed=3, **known)
-        comparison = SequentialComparison(
-            models[pair[0]], models[pair[1]], given_labels, classes=range(6), inference=inference, seed=3
-        )
-        if pair == (1, 0):  # the labels say otherwise: nothing is asked
-            assert not certified[0]
-            assert used[0] == 0
-            continue
-        while not comparison.done and comparison.labels_used < 150:
-            rows = comparison.ask(1)
-            comparison.tell(rows, truth[rows])
-        assert certified[0] == (comparison.decision().verdict == "candidate")
-        assert used[0] == comparison.labels_used
+    first, second, given_labels, truth = case = _case(10, new=0.8)
+    known: Any = {"alpha": 0.025, "inference": inference, "cap": 150, "start": "shown", "seed": 3}
+    pairs = np.array([(0, 1), (1, 0)])
+    certified, used = sequential_many(given_labels, np.stack([first, second]), pairs, truth, **known)
+    comparison = _comparison(case, inference=inference, seed=3)
+    while not comparison.done and comparison.labels_used < 150:
+        rows = comparison.ask(1)
+        comparison.tell(rows, truth[rows])
+    assert certified[0] == (comparison.decision().verdict == "candidate")
+    assert used[0] == comparison.labels_used
+    assert (certified[1], used[1]) == (False, 0)  # the labels say otherwise: nothing is asked
 
 
 def _rate(case: Case, alpha: float, seeds: int, cap: int) -> NDArray[np.bool_]:

@@ -9,8 +9,7 @@ from scipy.special import ndtri
 
 from benchmarks import table_measures as measured
 from demele import classifiers
-from demele.classifiers.comparison.methods import Audited, TrueLabels
-from demele.classifiers.comparison.overlap import overlap, worst_case_overlap
+from demele.classifiers.comparison.methods import Audited, TrueLabels, overlap, worst_case_overlap
 from demele.classifiers.comparison.table_difference import AuditedTables, own_ends
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
 from demele.core.errors import InputError, NotEnoughData

@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from demele.classifiers import RowScores, rank, task_ranks
-from demele.classifiers.comparison.compare import Ranking
-from demele.classifiers.comparison.task_ranks import new_task_ranks
+from demele.classifiers.comparison.compare import Ranking, new_task_ranks
 from demele.errors import InputError
 from tests.refusals import refuses
 
@@ -62,10 +61,8 @@ def test_mean_ranks_are_the_means_of_the_ends() -> None:
     found = task_ranks(held, level=0.5)
     assert [row.model for row in found.models][2] == "z"
     for row in found.models:
-        ends = [
-            (one.best_rank[one.names.index(row.model)], one.worst_rank[one.names.index(row.model)])
-            for one in held.values()
-        ]
+        places = [(one, one.names.index(row.model)) for one in held.values()]
+        ends = [(one.best_rank[place], one.worst_rank[place]) for one, place in places]
         low, high = np.mean(ends, axis=0)
         assert (row.mean_rank.low, row.mean_rank.high) == (low, high)
         assert row.first == sum(worst == 1 for _, worst in ends)

@@ -47,19 +47,14 @@ def test_claims_exactly_what_holds_for_all_right_labels() -> None:
             truths = all_labels(**SMALL)
             claims = 0
             for seed, m in itertools.product(range(12), range(4)):
-                asked = random_question(
-                    np.random.default_rng(seed), **SMALL, models=3, level=level, inference=inference
-                )
+                rng = np.random.default_rng(seed)
+                asked = random_question(rng, **SMALL, models=3, level=level, inference=inference)
                 found = worst_case(noisy(asked, m))
                 near = truths[(truths != asked.data.labels).sum(axis=1) <= m]
                 for pair, (lost, won) in enumerate(clean_counts(near, asked)):
                     model = (asked.baseline[pair], asked.candidate[pair])
-                    ends = [
-                        score_interval(
-                            (asked.data.predictions[i] == near).sum(axis=1), np.full(len(near), 6), level=level
-                        )
-                        for i in model
-                    ]
+                    hits = [(asked.data.predictions[i] == near).sum(axis=1) for i in model]
+                    ends = [score_interval(one, np.full(len(near), 6), level=level) for one in hits]
                     holds = {
                         "population": mcnemar_p(lost, won) <= asked.tail,
                         "test_set": won > lost,
@@ -112,9 +107,7 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
     for seed in range(80):
         rng = np.random.default_rng(seed)
         budget, level = random_budget(rng, k, n), float(rng.uniform(0.2, 0.7))
-        monkeypatch.setattr(
-            "demele.classifiers.comparison.worst_case.noise_budget", lambda *_, found=budget, **__: found
-        )
+        monkeypatch.setattr(f"{worst_case.__module__}.noise_budget", lambda *_, found=budget, **__: found)
         asked = random_question(rng, n=n, k=k, models=3, level=level)
         near = truths[within(transitions(truths, asked.data.labels, k), budget)]
         hits = (asked.data.predictions[:, None] == near).sum(axis=2)
@@ -196,14 +189,10 @@ def test_worst_counts_by_enumeration_of_the_reach() -> None:
 
 
 def test_interval_excludes_zero_if_and_only_if_a_claim_is_made() -> None:
-    for noise in [0.0, 0.03, "matrix", "counts"]:
+    for noise in [0.0, 0.03, TransitionMatrix(np.eye(3) * 0.97 + 0.01), TransitionCounts(np.eye(3) * 500 + 1)]:
         for inference in ["population", "test_set", "overlap"]:
-            known: Any = {
-                "matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01),
-                "counts": TransitionCounts(np.eye(3) * 500 + 1),
-            }
             rng = np.random.default_rng(8)
-            asked = random_question(rng, n=400, k=3, models=12, noise=known.get(noise, noise), inference=inference)
+            asked = random_question(rng, n=400, k=3, models=12, noise=noise, inference=inference)
             found = worst_case(asked)
             assert_exact(found.low > 0, found.candidate)
             assert_exact(found.high < 0, found.baseline)
@@ -228,9 +217,8 @@ def test_paired_interval_covers_the_difference() -> None:
     n, repeats, tail = 500, 4000, 0.025
     for disagreement in (0.02, 0.4):
         for share in (0.5, 0.9):
-            lost, won, _ = rng.multinomial(
-                n, [disagreement * (1 - share), disagreement * share, 1 - disagreement], repeats
-            ).T
+            shares = [disagreement * (1 - share), disagreement * share, 1 - disagreement]
+            lost, won, _ = rng.multinomial(n, shares, repeats).T
             truth = disagreement * (2 * share - 1)
             for missed in (paired_low(lost, won, n, tail) > truth, -paired_low(won, lost, n, tail) < truth):
                 error = np.sqrt(tail * (1 - tail) / repeats)

@@ -496,7 +496,7 @@ def reference_choice(setting: Setting, reference: str = "overlap") -> Decided:
     if reference == "paired":
         return setting.decided("worst-case", noise=0.0, inference="population")
     if reference == "sample":
-        first, second = (side.proportion for side in setting.question().sides())
+        first, second = setting.question().observed()
         return Decided(second > first, first > second)  # a value that is undefined is neither
     return setting.decided("overlap")
 

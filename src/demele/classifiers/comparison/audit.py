@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from demele.classifiers.betting import FRACTIONS, largest, summed
 from demele.classifiers.comparison.sequential_plan import terms
 from demele.classifiers.comparison.table_difference import CELLS_AT_ONCE, AuditedDifference, audited_tables
 from demele.classifiers.comparison.worst_case import GroupedPairs, worst_case
-from demele.classifiers.intervals import overlap_reach
+from demele.classifiers.intervals import FRACTIONS, largest, overlap_reach, summed
 from demele.classifiers.measures.audit_interval import PREDICTED, audited_ends, class_cells, ratio_parts
 from demele.classifiers.pooled_strata import TINY, Cells, gathered, smallest_tail
 from demele.classifiers.question import Outcomes, Question, allowed_rows, expert_words, with_expert_errors
@@ -74,12 +73,10 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
     """
     counts, n = question.counts(), question.data.n
     asked = terms(question)
-    bet, threshold = asked.bet, np.floor(asked.gap)
+    enough, threshold = -math.log(asked.bet), np.floor(asked.gap)
     least = audit.k / audit.n if audit.design == "uniform" else audit.least
     if least is None:
-        message = (
-            "a weighted audit needs its least_probability; draw_audit keeps it, Audit(..., least_probability=) takes it"
-        )
+        message = "a weighted audit needs its least_probability; draw_audit keeps it, or Audit(..., least_probability=)"
         raise InputError("exact", message)
     theta = -FRACTIONS * np.log1p(-min(least, _SURELY)) / 2
     losses, growth, change, met = _met(question, audit, theta, least)
@@ -90,12 +87,10 @@ def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcom
     surely_least, most = gap + moved - 2 * unseen - rest, gap + moved + 2 * unseen[::-1] + rest
     log = product_bet(gap - threshold, losses, growth, theta)
     log = np.where(surely_least > threshold, np.inf, log)
-    shown = (log >= -math.log(bet)) & (most > threshold)
+    shown = (log >= enough) & (most > threshold)
     logs = np.where(most > threshold, log, 0.0)
     # The largest whole number that the true gap exceeds, with an error of ``bet``; by bisection.
-    surely = largest(
-        lambda sum_: product_bet(gap - sum_, losses, growth, theta) >= -math.log(bet), surely_least - 1, most + 1
-    )
+    surely = largest(lambda sum_: product_bet(gap - sum_, losses, growth, theta) >= enough, surely_least - 1, most + 1)
     ends = np.maximum(surely + 1, surely_least)
     low, high = asked.spread(ends[0], -ends[1])
     with np.errstate(over="ignore"):
@@ -145,9 +140,7 @@ def _met(question: Question, audit: CodedAudit, theta: Floats, least: float) -> 
         if odd.any():
             place = int(np.flatnonzero(odd.any(axis=0))[0])
             chance = f"{audit.inclusion[place]:.4g}, below the least_probability of {least:.4g}"
-            message = (
-                f"row {int(audit.rows[place])}, a disagreement, was drawn with probability {chance}; give the least"
-            )
+            message = f"row {audit.rows[place]}, a disagreement, was drawn with probability {chance}; give the least"
             raise InputError("exact", message)
         before = (other == given).astype(np.int64) - (one == given)
         change = (other == audit.labels).astype(np.int64) - (one == audit.labels) - before
@@ -368,9 +361,8 @@ def _selective(question: Question, audit: CodedAudit) -> Outcomes:
     labels = data.labels.copy()
     labels[audit.rows] = audit.labels
     left = budget.wrong - found
-    outcomes = worst_case(
-        replace(question, data=data.relabelled(labels), noise=left / data.n, level=1 - 2 * tail, audit=None)
-    )
+    asked = replace(question, data=data.relabelled(labels), noise=left / data.n, level=1 - 2 * tail, audit=None)
+    outcomes = worst_case(asked)
     p_value: Floats = outcomes.p_value  # type: ignore[assignment]  # the bounded comparison gives one
     return replace(
         outcomes,

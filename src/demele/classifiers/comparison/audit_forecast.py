@@ -12,9 +12,8 @@ from demele.classifiers.comparison.audit import by_audit
 from demele.classifiers.comparison.compare import LEAST_AUDITED, asked_as, class_asked
 from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.measures.audit_interval import AuditInference
-from demele.classifiers.question import Question
+from demele.classifiers.question import Question, group_notes, read_groups
 from demele.classifiers.results import Measure, measure_of
-from demele.classifiers.row_groups import group_notes, read_groups
 from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import (
@@ -587,9 +586,7 @@ def plan_audit(
     asked, by_all = np.full(shape, np.nan), np.zeros(shape, bool)
     with reporting() as report:
         for done, (place, draw) in enumerate(itertools.product(range(len(worlds)), range(draws)), start=1):
-            of_truth, of_audit = (
-                rng_for(seed, "forecast_audits", what, str(place), str(draw)) for what in ("truth", "audit")
-            )
+            of_truth, of_audit = (rng_for(seed, "forecast_audits", what, place, draw) for what in ("truth", "audit"))
             truth, own = drawn_truth(data, worlds[place], coded, of_truth), int(of_audit.integers(2**31))
             for at, size in enumerate(sizes):
                 # The same stream for every size, so that a larger uniform audit begins with the rows of a smaller.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -28,22 +28,27 @@ from demele.classifiers.question import (
     Question,
     classes_of,
     coded_like,
+    read_groups,
     read_knowledge,
+    refuse_whole_groups,
 )
 from demele.classifiers.results import MOST_MODELS, Estimate, Measure, implied, rank_ranges, tiers
-from demele.classifiers.row_groups import read_groups, refuse_whole_groups
 from demele.classifiers.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.core.arrays import Array, Rows, pd
-from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name
 from demele.core.labelled import Labelled, read_labelled, read_models, shown
 from demele.core.proportions import holm
-from demele.core.result import Result, plain
+from demele.core.result import Result, TableResult, plain
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
-from demele.core.uncertainty import Note
+from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit, AuditData
 from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.report.words import count, name, written
+
+if TYPE_CHECKING:
+    from demele.classifiers.judge import Judgement
 
 #: What is asked of which class, where that has a name of its own.
 _ASKED_AS = {
@@ -90,9 +95,7 @@ def ask(
         noise = noise.ordered(words.classes)
     index = class_asked(data, measure, of, argument)
     if inner in TABLE_MEASURES and spec.name == "audit" and audit is not None and audit.k < LEAST_AUDITED:
-        message = (
-            f"{inner} needs {LEAST_AUDITED} audited rows or more, got {audit.k}; audit more, or compare the accuracy"
-        )
+        message = f"{inner} needs {LEAST_AUDITED} audited rows or more, got {audit.k}; audit more, or compare accuracy"
         raise NotEnoughData("audit", message)
     aim = inference or spec.inferences[0]
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
@@ -113,18 +116,14 @@ def ask(
         if getattr(question, option) and inner != "accuracy":
             raise InputError(option, f"only for accuracy and error, got {quoted(question.measure)}")
     if question.expert_error and audit is not None and audit.design == "selective":
-        raise InputError(
-            "expert_error", "only for audits drawn at random, not for rows chosen for a reason; leave it out"
-        )
+        raise InputError("expert_error", "only for audits drawn at random, not rows chosen for a reason; leave it out")
     if question.expert_error and question.exact:
-        raise InputError(
-            ("expert_error", "exact"), "the proved verdict takes the expert for right; leave one of them out"
-        )
+        raise InputError(("expert_error", "exact"), "the proved verdict takes the expert for right; leave one out")
     refuse_groups(spec, question)
     if question.clusters is not None and question.audit is not None:
         refuse_whole_groups(question.clusters, question.audit)
-    for name, column in {**({} if options is None else vars(options)), "groups": groups}.items():
-        check_same_order(column, labels, (name, argument))
+    for option, column in {**({} if options is None else vars(options)), "groups": groups}.items():
+        check_same_order(column, labels, (option, argument))
     return spec, question
 
 
@@ -156,9 +155,7 @@ def class_asked(data: Labelled, measure: str, of: object, labels: str) -> int | 
     if measure not in OF_NEGATIVE:
         return index
     if data.k != 2:
-        raise InputError(
-            "measure", f"{measure} is of two classes, got {data.k}; compare whether each is the positive class"
-        )
+        raise InputError("measure", f"{measure} is of two classes, got {data.k}; compare each class with all others")
     return 1 - index
 
 
@@ -287,13 +284,11 @@ def compare(
     'candidate'
     """
     several = not isinstance(measure, str) and np.iterable(measure)
-    models, decided = named(baseline, candidate), list[Decision]()
+    both, decided = named(baseline, candidate), list[Decision]()
     measures: tuple[Any, ...] = tuple(measure) if several else (measure,)
     for one in measures:
-        asked = of if not several or asked_as(one) in OF_CLASSES else None  # each takes the class that it is of
-        spec, question = ask(
-            models, labels, [(0, 1)], method, one, asked, noise, audit, level, inference, classes, groups
-        )
+        own = of if not several or asked_as(one) in OF_CLASSES else None  # each takes the class that it is of
+        spec, question = ask(both, labels, [(0, 1)], method, one, own, noise, audit, level, inference, classes, groups)
         decided.append(decision(spec, question, spec(question), measure=one))
     if not decided:
         raise InputError("measure", "expected a measure or several, got none")
@@ -372,8 +367,8 @@ class Ranking(Result):
         InputError
             If both are the same.
         """
-        for name in (baseline, candidate):
-            checked_name(name, "models", self.names)
+        for model in (baseline, candidate):
+            checked_name(model, "models", self.names)
         if baseline == candidate:
             raise InputError(f"expected two different models, got {quoted(baseline)} twice")
         question, names = self.asked.question, self.asked.question.data.names
@@ -381,8 +376,8 @@ class Ranking(Result):
         pair = int(np.flatnonzero((question.baseline == first) & (question.candidate == second))[0])
         one = replace(question, baseline=np.array([first]), candidate=np.array([second]))
         # Asked alone, with the verdict of the pair among all others.
-        held = {name: getattr(self.asked.outcomes, name) for name in ("candidate", "baseline", "p_value")}
-        kept: dict[str, Any] = {name: None if all_ is None else all_[[pair]] for name, all_ in held.items()}
+        held = {part: getattr(self.asked.outcomes, part) for part in ("candidate", "baseline", "p_value")}
+        kept: dict[str, Any] = {part: None if all_ is None else all_[[pair]] for part, all_ in held.items()}
         return decision(self.asked.spec, one, replace(self.asked.spec(one), **kept), measure=self.measure)
 
     @property
@@ -392,20 +387,13 @@ class Ranking(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per model, best estimate first."""
-        rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
-        return pd.DataFrame(
-            [
-                {"model": name, "best_rank": best, "worst_rank": worst, "lead": lead, **one.row()}
-                for name, best, worst, lead, one in rows
-            ]
-        )
+        parts = {"model": self.names, "best_rank": self.best_rank, "worst_rank": self.worst_rank, "lead": self.leads}
+        return pd.DataFrame(parts).join(pd.DataFrame([one.row() for one in self.estimates]))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        return {
-            **super().to_dict(),
-            **{key: plain(getattr(self, key)) for key in ("tiers", "pairs", "reference")},
-        }
+        parts = {key: plain(getattr(self, key)) for key in ("tiers", "pairs", "reference")}
+        return {**super().to_dict(), **parts}
 
     def _page_data(self) -> dict[str, Any]:
         """Return what a page offers to download: without the pairs, if these are more than a page can hold."""
@@ -525,9 +513,7 @@ def rank(
     leads = leads / (m - 1)
     notes = asked.outcomes.notes + comparison_notes(spec, question)
     if correction == "none":
-        message = (
-            "each pair has its error for itself: of many verdicts some may be wrong, and the ranks are not guaranteed"
-        )
+        message = "each pair has its own error: of many verdicts some may be wrong, and the ranks are not guaranteed"
         notes += (Note(code="no-correction", message=message, severity="warning"),)
     elif correction != asked.correction:
         message = f"method {spec.name!r} gives no p-values here: the pairs share the error by Bonferroni's inequality"
@@ -599,3 +585,156 @@ def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) 
     if len(ends) == 2 and (np.ptp(ends, axis=2) == 0).all():  # NaN is not either
         union = ends[:, 0].min(), ends[:, 1].max()
     return estimate(question, model, measure, outcomes, union, pairs.level)
+
+
+# Ranks of the same models on several tasks: their mean, and the rank on a task to come --------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRank:
+    """One model over all tasks.
+
+    Attributes
+    ----------
+    model : str
+    mean_rank : Interval
+        Of the mean of its true ranks on these tasks.
+    new_task : Interval
+        Of its true rank on a task to come.
+    first : int
+        Tasks on which it is shown to be the best.
+    """
+
+    model: str
+    mean_rank: Interval
+    new_task: Interval
+    first: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TaskRanks(TableResult):
+    """Ranks of models over tasks.
+
+    Attributes
+    ----------
+    models : tuple of TaskRank
+        Sorted by the middle of the mean rank, best first.
+    tasks : tuple of str
+    best_rank, worst_rank : array of int of shape (n_tasks, n_models)
+        Between them lies the rank of each model on each task, in the order of ``models``.
+    level : float
+        Of the rank on a new task.
+    """
+
+    _kind, _rows = "ranking over tasks", "models"
+    _forms: ClassVar[Mapping[str, str]] = {"mean_rank_low": "number.2", "new_task_low": "count"}
+
+    models: tuple[TaskRank, ...]
+    tasks: tuple[str, ...]
+    best_rank: Rows
+    worst_rank: Rows
+    level: float
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    def headline(self) -> str:
+        """Return the model with the best mean rank, and its rank on a new task."""
+        best = self.models[0]
+        ends = f"{written(best.mean_rank.low, 'number.2')} to {written(best.mean_rank.high, 'number.2')}"
+        new = f"on a new task, rank {best.new_task.low:.0f} to {best.new_task.high:.0f}"
+        return f"{name(best.model)} has mean rank {ends} over {count(len(self.tasks), 'task')}; {new}."
+
+
+@checked
+def task_ranks(rankings: "Mapping[str, Ranking | Judgement]", *, level: Confidence = 0.9) -> TaskRanks:
+    """Put rankings of the same models on several tasks together.
+
+    Parameters
+    ----------
+    rankings : mapping of str to Ranking or Judgement
+        By the name of the task.
+    level : float in [0.5, 1)
+        Of the rank on a new task, for each model by itself.
+
+    Returns
+    -------
+    TaskRanks
+
+    Raises
+    ------
+    InputError
+        For no task, or other models in one of them.
+
+    Notes
+    -----
+    The mean rank lies between the means of the ends of the sets of ranks: tasks are not resampled. It holds if the
+    sets of all tasks do, so rank each of T tasks at level 1 - 0.05 / T for 95%.
+
+    On a new task, with q = ceil((T + 1) (1 - (1 - level) / 2)): from the q-th largest best rank to the q-th smallest
+    worst rank; every rank is possible if q > T. Tasks must be exchangeable, as if all were drawn from one source.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele import classifiers
+    >>> rng = np.random.default_rng(0)
+    >>> rankings = {}
+    >>> for task in ["a", "b", "c"]:
+    ...     labels = rng.integers(0, 10, 2000)
+    ...     models = {one: np.where(rng.random(2000) < p, labels, 10) for one, p in (("x", 0.9), ("y", 0.8))}
+    ...     rankings[task] = classifiers.rank(models, labels, noise=0.01)
+    >>> classifiers.task_ranks(rankings).sentence
+    'x has mean rank 1.00 to 1.00 over 3 tasks; on a new task, rank 1 to 2.'
+    """
+    from demele.classifiers.judge import Judgement
+
+    if not isinstance(rankings, Mapping) or not all(isinstance(one, Ranking | Judgement) for one in rankings.values()):
+        raise InputTypeError("rankings", f"expected rankings by the names of tasks, got {type(rankings).__name__}")
+    if not rankings:
+        raise InputError("rankings", "expected at least one task, got none")
+    tasks, held = tuple(map(str, rankings)), list(rankings.values())
+    ranks = [pd.DataFrame([one.best_rank, one.worst_rank], columns=one.names).sort_index(axis=1) for one in held]
+    names = sorted(held[0].names)
+    for task, ranking in zip(tasks, ranks, strict=True):
+        if list(ranking) != names:
+            raise InputError("rankings", f"task {task!r} has other models than task {tasks[0]!r}")
+    best, worst = np.stack(ranks, axis=1)
+    first, last = new_task_ranks(best, worst, level)
+    ends = np.stack([best.mean(axis=0), worst.mean(axis=0)])
+    rows = [
+        TaskRank(
+            model=one,
+            mean_rank=Interval(
+                low=float(low), high=float(high), level=held[0].level, method="ends of sets", kind="sets"
+            ),
+            new_task=Interval(low=float(a), high=float(b), level=level, method="order statistics", kind="prediction"),
+            first=int(best_here),
+        )
+        for one, (low, high), a, b, best_here in zip(names, ends.T, first, last, (worst == 1).sum(axis=0), strict=True)
+    ]
+    sorting = np.lexsort((ends[0], ends.sum(axis=0)))
+    needed = math.ceil(2 / (1 - level) - 1 - 1e-9)
+    few = f"{len(tasks)} tasks leave every rank possible on a new task; {needed} tasks are needed at level {level:g}"
+    return TaskRanks(
+        models=tuple(rows[place] for place in sorting),
+        tasks=tasks,
+        best_rank=best[:, sorting],
+        worst_rank=worst[:, sorting],
+        level=level,
+        assumptions=(
+            "Tasks are exchangeable with the task to come; those of one suite rarely are.",
+            "The sets of ranks hold on each task.",
+        ),
+        notes=(Note(code="few-tasks", message=few, severity="warning"),) if len(tasks) < needed else (),
+        signature=Signature.of("task_ranks", {"level": level}, tasks=len(tasks), models=len(names)),
+    )
+
+
+def new_task_ranks(best: Rows, worst: Rows, level: float) -> tuple[Rows, Rows]:
+    """Return the ends of each model's rank on a new task, from ranks of shape (n_tasks, n_models)."""
+    tasks, models = best.shape
+    q = math.ceil((tasks + 1) * (1 + level) / 2 - 1e-9)
+    if q > tasks:
+        return np.ones(models, np.intp), np.full(models, models, np.intp)
+    return np.sort(best, axis=0)[tasks - q], np.sort(worst, axis=0)[q - 1]

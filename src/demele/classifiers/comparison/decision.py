@@ -9,20 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 from demele.classifiers.audit_plausibility import audit_notes
-from demele.classifiers.betting import largest
 from demele.classifiers.comparison.documents import decision_document
-from demele.classifiers.comparison.methods import MethodSpec
-from demele.classifiers.comparison.overlap import cleaned_data
+from demele.classifiers.comparison.methods import MethodSpec, cleaned_data
 from demele.classifiers.comparison.table_difference import own_ends, table_notes
 from demele.classifiers.comparison.worst_case import GroupedPairs, group_counts, mcnemar_p, paired_test
+from demele.classifiers.intervals import largest
 from demele.classifiers.measures.audit_interval import unseen_notes
 from demele.classifiers.measures.confusion import class_notes, largest_class_notes, unpredicted_notes
-from demele.classifiers.question import Outcomes, Question, allowed_rows, as_value
+from demele.classifiers.question import Groups, Outcomes, Question, allowed_rows, as_value, group_notes, row_counts
 from demele.classifiers.results import Estimate, Verdict
-from demele.classifiers.row_groups import Groups, group_notes, row_counts
 from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_effects, table_value
 from demele.core.arrays import Counts, Flags, Floats, pd
-from demele.core.proportions import score_interval
+from demele.core.proportions import proportion, score_interval
 from demele.core.result import Result, plain
 from demele.core.signature import Signature
 from demele.core.uncertainty import Interval, Note
@@ -214,29 +212,25 @@ def decision(spec: MethodSpec, question: Question, outcomes: Outcomes, *, measur
     """Return the decision on a question about one pair."""
     verdict: Verdict = "candidate" if outcomes.candidate[0] else "baseline" if outcomes.baseline[0] else "inconclusive"
     data, roles = question.data, (int(question.baseline[0]), int(question.candidate[0]))
-    low, high = (float(end[0]) for end in difference_ends(outcomes, measure))
-    difference = float(outcomes.difference[0])
+    difference, low, high = (float(part[0]) for part in shown_difference(outcomes, measure))
     baseline, candidate = (
         estimate(question, model, measure, outcomes, None if ends is None else (ends[0][0], ends[1][0]), question.level)
         for model, ends in zip(roles, (outcomes.baseline_interval, outcomes.candidate_interval), strict=True)
     )
     notes, audit = outcomes.notes + comparison_notes(spec, question), question.audit
-    uniform = spec.name == "audit" and audit is not None and audit.design == "uniform" and audit.k < audit.n
-    if verdict == "inconclusive" and question.measure == "accuracy" and uniform and audit is not None:
-        counts, allowed = question.counts(), allowed_rows(question, question.counts().disagreements)
-        least = 2 * (1 - question.tail ** (1 / audit.k))
-        message = (
-            f"a uniform audit of {audit.k} rows leaves {100 * least:.1f} points open even if it meets no wrong label; "
-            "draw more rows where classifiers disagree (`draw_audit(disagreement=)`)"
-        )
+    partial = audit is not None and spec.name == "audit" and audit.design == "uniform" and audit.k < audit.n
+    if partial and audit is not None and verdict == "inconclusive" and question.measure == "accuracy":
+        counts = question.counts()
         # Not where no audit shows what the expert may have wrong.
-        if not question.expert_error or abs(int(counts.won[0] - counts.lost[0])) > allowed[0]:
+        if not question.expert_error or abs(counts.gap[0]) > allowed_rows(question, counts.disagreements)[0]:
+            least = 2 * (1 - question.tail ** (1 / audit.k))
+            message = f"a uniform audit of {audit.k} rows leaves {100 * least:.1f} points open even if it meets no"
+            message += " wrong label; draw more rows where classifiers disagree (`draw_audit(disagreement=)`)"
             notes += (Note(code="weighted-audit", message=message),)
-    interval = Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
     return Decision(
         verdict=verdict,
-        difference=-difference if measure == "error" else difference,
-        interval=interval,
+        difference=difference,
+        interval=Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind),
         baseline=baseline,
         candidate=candidate,
         method=spec.name,
@@ -360,10 +354,10 @@ def estimate(
         value, (low, high) = float(table_value(question.data, measure)[model]), own_ends(question, model)
         method, hits, trials = "linearised" + ", of groups" * (question.clusters is not None), math.nan, math.nan
     else:
-        every = question.proportions
-        parts = (every.proportion, *question.score_ends)
-        value, low, high = (float(as_value(part[model], question.measure)) for part in parts)
-        method, hits, trials = "score", float(every.successes[model]), float(every.trials[model])
+        hits, trials = (float(every[model]) for every in question.proportions)
+        parts = (proportion(hits, trials), *(end[model] for end in question.score_ends))
+        value, low, high = (float(as_value(part, question.measure)) for part in parts)
+        method = "score"
     if measure == "error":
         value, hits, low, high = 1 - value, question.data.n - hits, 1 - high, 1 - low
     true = None
@@ -390,7 +384,7 @@ def pair_frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
     question, outcomes, data = asked.question, asked.outcomes, asked.question.data
     names = np.array(data.names, dtype=object)
     verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.baseline, "baseline", "inconclusive"))
-    low, high = difference_ends(outcomes, measure)
+    difference, low, high = shown_difference(outcomes, measure)
     counts, holds = question.counts(), np.full(question.n_pairs, math.nan)
     if question.measure == "accuracy":
         labels = np.asarray(breakdown(question, asked.spec, outcomes=outcomes), dtype=np.float64)
@@ -403,7 +397,7 @@ def pair_frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
             "of": question.class_of(measure),
             "verdict": verdict.astype(object),
             "choice": np.where(outcomes.candidate, "candidate", "baseline").astype(object),
-            "difference": -outcomes.difference if measure == "error" else outcomes.difference,
+            "difference": difference,
             "low": low,
             "high": high,
             "inference": question.inference,
@@ -419,11 +413,12 @@ def pair_frame(asked: AskedPairs, measure: str) -> "pd.DataFrame":
     )
 
 
-def difference_ends(outcomes: Outcomes, measure: str) -> tuple[Floats, Floats]:
+def shown_difference(outcomes: Outcomes, measure: str) -> tuple[Floats, Floats, Floats]:
     """Return the interval of each difference, within what the measure allows; of the error with the other sign."""
     widest = 1.0 - lowest_value(measure)
     low, high = np.maximum(outcomes.low, -widest), np.minimum(outcomes.high, widest)
-    return (-high, -low) if measure == "error" else (low, high)
+    difference = outcomes.difference
+    return (-difference, -high, -low) if measure == "error" else (difference, low, high)
 
 
 # The breakdown point of a verdict on accuracy: the number of wrong labels that it holds up to in the worst case -------
@@ -474,8 +469,7 @@ def breakdown(question: Question, method: MethodSpec, *, outcomes: Outcomes | No
         candidate=np.where(turned, question.baseline, question.candidate),
     )
     counts, groups = question.counts(), question.clusters
-    baseline, candidate = (side.successes for side in question.sides())
-    trials = np.full(question.n_pairs, float(question.data.n))
+    (baseline, candidate), trials = question.successes(), np.full(question.n_pairs, float(question.data.n))
     sums = [] if groups is None else [group_counts(question, groups, pair) for pair in range(question.n_pairs)]
 
     def stands(wrong: Counts) -> Flags:

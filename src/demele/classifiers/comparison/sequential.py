@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele.classifiers.betting import Draws, score_wealth
 from demele.classifiers.comparison.compare import refuse_groups
 from demele.classifiers.comparison.decision import Decision, ExpertBreakdown, decision
 from demele.classifiers.comparison.methods import METHODS, random_sample
 from demele.classifiers.comparison.sequential_plan import GIVE_UP, Plan, bet_outcomes, signs, terms
+from demele.classifiers.intervals import Draws, score_wealth
 from demele.classifiers.judge import judge
 from demele.classifiers.mean_scores import checked_gate, sampling_error
 from demele.classifiers.of_scores import named
@@ -24,9 +24,9 @@ from demele.classifiers.question import (
     allowed_rows,
     classes_of,
     expert_words,
+    read_groups,
     read_noise,
 )
-from demele.classifiers.row_groups import read_groups
 from demele.classifiers.row_scores import RowScores, read_scores, stacked
 from demele.core.arrays import Flags, Rows, pd, rng_for
 from demele.core.errors import InputError
@@ -158,15 +158,12 @@ class SequentialComparison(Result):
             groups=read_groups(groups, data.n, population=inference == "population"),
         )
         refuse_groups(METHODS["sequential"], self._question)
-        doubts = None
-        if disagreement is not None:
-            doubts = number_column(disagreement, "disagreement", data.n, "row")
+        doubts = None if disagreement is None else number_column(disagreement, "disagreement", data.n, "row")
         self._counts = self._question.counts()
         self._terms = terms(self._question)
         clocks = rng_for(self.seed, "sequential", data.n).exponential(size=data.n)
-        self._plan = Plan(
-            data.predictions[0], data.predictions[1], data.labels, float(self._terms.gap[0]), clocks, doubts
-        )
+        first, second = data.predictions
+        self._plan = Plan(first, second, data.labels, float(self._terms.gap[0]), clocks, doubts)
         self._order = self._plan.rows
         #: Class index that the expert gave at each position of the order; UNASKED where there is none yet.
         self._answers = np.full(self._plan.rows.size, UNASKED, dtype=np.int32)
@@ -310,9 +307,7 @@ class SequentialComparison(Result):
             If they come from other data or settings.
         """
         if not isinstance(state, Mapping) or state.get("digest") != self._digest():
-            raise InputError(
-                "state", "comes from other predictions, labels or settings; make the comparison from the same ones"
-            )
+            raise InputError("state", "comes from other predictions, labels or settings; give the same ones")
         if state["rows"]:
             self.tell(np.asarray(state["rows"]), state["labels"])
         if state.get("unclear"):

@@ -8,9 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.classifiers.betting import Draws, Stakes, stakes
 from demele.classifiers.comparison.worst_case import GroupedPairs
-from demele.classifiers.intervals import overlap_gap
+from demele.classifiers.intervals import Draws, Stakes, overlap_gap, stakes
 from demele.classifiers.question import (
     Inference,
     Outcomes,
@@ -96,8 +95,7 @@ def terms(question: Question) -> Terms:
         correct = -(audit.labels != question.data.labels[audit.rows]).astype(np.float64)
         found = -1 - Draws(correct, np.ones(correct.size), n, float(n), loss=1.0, gain=0.0).exceeds(error)
         wrong, spent = min(n, found + int(np.floor(question.expert_error * n + 1e-9))), error
-    first, second = question.sides()
-    gap = overlap_gap(first.successes, second.successes, n, wrong=wrong, level=question.level)
+    gap = overlap_gap(*question.successes(), n, wrong=wrong, level=question.level)
     return Terms(gap + allowed, tail - spent, spent, none)
 
 
@@ -175,9 +173,7 @@ class Plan:
     def draws(self, scores: Signs) -> Draws:
         """Return the first draws of this order, given their scores."""
         k = scores.size
-        return Draws(
-            scores.astype(np.float64), self.weights[:k], self.rows.size, self.total_weight, self.loss, self.gain
-        )
+        return Draws(scores.astype(float), self.weights[:k], self.rows.size, self.total_weight, self.loss, self.gain)
 
 
 def signs(first: Indices, second: Indices, labels: Indices) -> Signs:
@@ -250,15 +246,13 @@ def sequential(question: Question) -> Outcomes:
     Only rows on which the two disagree, and whose label can hurt the claim, count; the others are skipped. That keeps
     the bet fair, since a random order of all rows is a random order of any subset, and the subset is chosen by given
     labels and predictions alone. An audit whose rows come sorted is read in a random order.
-    See :func:`demele.classifiers.betting.stakes` and
-    :func:`~demele.classifiers.betting.log_wealth`. Cost: O(pairs audit).
+    See :func:`demele.classifiers.intervals.stakes` and
+    :func:`~demele.classifiers.intervals.log_wealth`. Cost: O(pairs audit).
     """
     audit = question.audit
     if audit is None or audit.design != "uniform":
         got = "none" if audit is None else f"a {audit.design} one"
-        message = (
-            f"'sequential' needs a uniform random sample of all rows, got {got}; use method 'audit' for a weighted one"
-        )
+        message = f"'sequential' needs a uniform random sample of all rows, got {got}; for a weighted one use 'audit'"
         raise InputError("audit", message)
     notes: tuple[Note, ...] = ()
     if audit.k >= 10 and (np.diff(audit.rows) > 0).all():  # the order in which they were drawn is lost
@@ -341,7 +335,6 @@ def sequential_many(
     level: float = 0.95,
     cap: int = 1000,
     wrong: int | None = None,
-    disagreement: Floats | None = None,
     start: Literal["always", "shown"] = "always",
     seed: int = 0,
 ) -> tuple[Flags, Counts]:
@@ -363,7 +356,6 @@ def sequential_many(
         Labels asked of one pair, at most.
     wrong : int, optional
         For ``"overlap"``: at most so many labels are wrong; None knows nothing of it.
-    disagreement : array of shape (n,), optional
     start : {"always", "shown"}
         ``"shown"``: nothing is asked of a pair whose labels, were all of them right, would not show the claim. That
         saves two fifths of the labels at 5% noise and finds a little less; at 20% much less. Nothing is ever asked of a
@@ -385,8 +377,7 @@ def sequential_many(
     question = Question(data=data, baseline=pairs[:, 0], candidate=pairs[:, 1], level=level, inference=inference)
     counts = question.counts()
     if inference == "overlap":
-        first, second = question.sides()
-        gaps = overlap_gap(first.successes, second.successes, n, wrong=n if wrong is None else wrong, level=level)
+        gaps = overlap_gap(*question.successes(), n, wrong=n if wrong is None else wrong, level=level)
     else:
         asked = terms(replace(question, level=1 - 2 * alpha))
         gaps, alpha = asked.gap, asked.bet
@@ -397,7 +388,7 @@ def sequential_many(
     promising = counts.won - counts.lost > np.floor(gaps)
     for index in np.flatnonzero(promising | (start == "always")):
         first, second = small[pairs[index, 0]], small[pairs[index, 1]]
-        made = Plan(first, second, given, float(gaps[index]), clocks, disagreement)
+        made = Plan(first, second, given, float(gaps[index]), clocks)
         if made.forward is None or not made.rows.size:
             continue
         rows = made.rows[:cap]

@@ -14,8 +14,7 @@ import numpy as np
 
 from demele.classifiers.comparison.worst_case import degrees_of, design_effect, even_steps
 from demele.classifiers.intervals import SampledSum, lower_bound, upper_bound
-from demele.classifiers.question import Outcomes, Question, as_value
-from demele.classifiers.row_groups import Groups
+from demele.classifiers.question import Groups, Outcomes, Question, as_value
 from demele.classifiers.table_measures import (
     Table,
     lowest_value,
@@ -48,12 +47,8 @@ def linearised(question: Question, *, assumptions: tuple[str, ...], argument: st
     refuse_empty_classes(data, measure, argument)
     roles = question.baseline, question.candidate
     effects = {model: row_effects(data, measure, model) for model in np.unique(np.concatenate(roles)).tolist()}
-    distance = np.array(
-        [
-            reach_of(effects[second] - effects[first], question.clusters, question.tail)
-            for first, second in zip(*(role.tolist() for role in roles), strict=True)
-        ]
-    )
+    apart = (effects[second] - effects[first] for first, second in zip(*(role.tolist() for role in roles), strict=True))
+    distance = np.array([reach_of(one, question.clusters, question.tail) for one in apart])
     values, (own_low, own_high) = table_value(data, measure), model_ends(question)
     difference = values[question.candidate] - values[question.baseline]
     low, high = difference - distance, difference + distance
@@ -137,10 +132,8 @@ def table_notes(question: Question) -> tuple[Note, ...]:
     balanced = replace(question, measure="balanced-accuracy")
     weak = tuple(name for model, name in enumerate(data.names) if own_ends(balanced, model)[0] <= 1 / data.k)
     if weak:
-        message = (
-            f"not shown to beat a classifier that always predicts one class ({1 / data.k:.2%} balanced accuracy): "
-            f"{shown(weak)}; check that predictions and labels have the same rows and classes"
-        )
+        least = f"a classifier that always predicts one class ({1 / data.k:.2%} balanced accuracy)"
+        message = f"not shown to beat {least}: {shown(weak)}; check that predictions and labels have the same rows"
         notes.append(Note(code="one-class", message=message, subject=weak, severity="warning"))
     return tuple(notes)
 
@@ -394,10 +387,8 @@ def audited_tables(
     met = [np.count_nonzero(np.any([column == k for column in columns], axis=0)) for k in range(data.k)]
     few = tuple(str(data.vocabulary.classes[k]) for k in np.flatnonzero(np.array(met) < FEW_IN_CLASS))
     if few:
-        message = (
-            f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(few)} of {data.k} classes, {shown(few)}: "
-            "the interval is wide; audit more rows, or compare the accuracy"
-        )
+        rare = f"fewer than {FEW_IN_CLASS} audited rows have to do with {len(few)} of {data.k} classes, {shown(few)}"
+        message = f"{rare}: the interval is wide; audit more rows, or compare the accuracy"
         notes = Note(code="few-audited-in-class", message=message, subject=few, severity="warning"), *notes
 
     def of_pairs(tail: Any, *, below: bool) -> Floats:

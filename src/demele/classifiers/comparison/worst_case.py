@@ -10,10 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from demele.classifiers.betting import sampling_gap, unseen_losses
-from demele.classifiers.intervals import overlap_gap
-from demele.classifiers.question import Outcomes, PairCounts, Question
-from demele.classifiers.row_groups import Groups, alike_share, effective_share, row_counts
+from demele.classifiers.intervals import overlap_gap, sampling_gap, unseen_losses
+from demele.classifiers.question import Groups, Outcomes, PairCounts, Question, alike_share, effective_shares
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.labelled import Indices
 from demele.core.proportions import exact_high, exact_low, normal_quantile, score_interval
@@ -198,7 +196,7 @@ class GroupedPairs:
 
         The gap d_g of a group is at most its disagreements D_g, and a sum of independent +-D_g is the worst: about
         z sqrt(sum D_g^2). Where groups are few that is too near, so it is at least the exact gap of as many even steps
-        (see :func:`~demele.classifiers.betting.sampling_gap`), each of ``clump`` rows.
+        (see :func:`~demele.classifiers.intervals.sampling_gap`), each of ``clump`` rows.
         """
         steps = np.ceil(self.rows / self.clump - 1e-9).astype(np.int64)
         exact: Floats = self.clump * sampling_gap(steps, tail)
@@ -209,7 +207,7 @@ class GroupedPairs:
     def unseen(self, gap: Floats, tail: float) -> Floats:
         """How many more rows like those lost a population may have than were met, scaled to this test set.
 
-        As :func:`~demele.classifiers.betting.unseen_losses`, of the groups that disagreements make, and at
+        As :func:`~demele.classifiers.intervals.unseen_losses`, of the groups that disagreements make, and at
         least what groups of all rows leave open that none of them was met.
         """
         met = self.clump * unseen_losses(self.rows / self.clump, gap / self.clump, float(self.n) / self.clump, tail)
@@ -324,7 +322,7 @@ def worst_case(question: Question) -> Outcomes:
         n, lead = asked.data.n, counts.gap - far.drop
         low = lead / n
         if question.inference == "overlap":
-            first, second = (side.successes for side in asked.sides())
+            first, second = asked.successes()
             trials, level = np.full(first.size, float(n)), question.level
             # The ends of a score interval increase with the number right, so these are the worst ends.
             least, _ = score_interval(np.maximum(second - far.wrong, 0), trials, level=level)
@@ -340,15 +338,13 @@ def worst_case(question: Question) -> Outcomes:
     counts = question.counts()
     # Union, for each model, of the score intervals over the numbers right that the noise allows. Limits of the noise
     # that may fail share the error.
-    every, level = question.proportions, question.level if budget.level is None else (1 + question.level) / 2
+    (hits, trials), level = question.proportions, question.level if budget.level is None else (1 + question.level) / 2
     share: Floats | float = 1.0
     if question.clusters is not None:
         # Wrong labels may hide that the rows of each group are all alike.
         share = alike_share(question.clusters, level=level)
         if not budget.wrong:
-            counted = (row_counts(question.data, "accuracy", None, model) for model in range(every.trials.size))
-            share = np.array([effective_share(*each, question.clusters, level=level) for each in counted])
-    hits, trials = every.successes, every.trials
+            share = effective_shares(question.data, "accuracy", [None], question.clusters, level=level)
     extremes = np.maximum(hits - budget.wrong, 0), np.minimum(hits + budget.wrong, trials)
     kept = [score_interval(least * share, trials * share, level=level) for least in extremes]
     return Outcomes(
@@ -505,9 +501,7 @@ def misfit_notes(budget: NoiseBudget) -> tuple[Note, ...]:
     """Say that the given noise contradicts the labels, if it does."""
     if not budget.out_of_domain:
         return ()
-    message = (
-        "the noise contradicts the labels: of other data, or transposed (rows are true classes)? Limits are widened"
-    )
+    message = "the noise contradicts the labels: of other data, or transposed (rows: true classes)? Limits are widened"
     return (Note(code="noise-misfit", message=message, subject=("noise",), severity="warning"),)
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from demele.classifiers import row_groups
+from demele.classifiers import question
 from demele.classifiers.audit_plausibility import audit_notes
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
 from demele.classifiers.measures.bias import (
@@ -249,7 +249,7 @@ class _Assessed:
     kind, method = "", "score"
     audit: CodedAudit | None = None
 
-    def __init__(self, data: Labelled, level: float, groups: row_groups.Groups | None) -> None:
+    def __init__(self, data: Labelled, level: float, groups: question.Groups | None) -> None:
         self.data, self.level, self.groups = data, level, groups
         #: Level of the observed interval that is moved by the bias.
         self.inner = level
@@ -295,8 +295,11 @@ class _Assessed:
 
     def observed(self, measure: str, level: float) -> Ends:
         """Return the score intervals of a measure."""
-        share = 1.0 if self.groups is None else row_groups.class_shares(self.data, measure, self.groups, level=level)
-        low, high = row_groups.ends_at(*self.counted(measure), share, level=level)
+        classes: Any = [None] if measure == "accuracy" else range(self.data.k)
+        share: Floats | float = 1.0
+        if self.groups is not None:
+            share = question.effective_shares(self.data, measure, classes, self.groups, level=level)
+        low, high = question.ends_at(*self.counted(measure), share, level=level)
         return as_value(low, measure), as_value(high, measure)
 
     def estimates(self, measure: str) -> list[Estimate]:
@@ -344,7 +347,7 @@ class _TrueLabels(_Assessed):
 
     kind = "shifted"
 
-    def __init__(self, data: Labelled, level: float, groups: row_groups.Groups | None, true_labels: object) -> None:
+    def __init__(self, data: Labelled, level: float, groups: question.Groups | None, true_labels: object) -> None:
         super().__init__(data, level, groups)
         known = data.relabelled(coded_like(true_labels, data, "true_labels"))
         self.correct = ConfusionCounts(table_of(known), data.vocabulary.classes, "true")
@@ -368,7 +371,7 @@ class _Bounded(_Assessed):
     kind = "bias-union"
 
     def __init__(
-        self, data: Labelled, level: float, groups: row_groups.Groups | None, noise: Any, audit: CodedAudit | None
+        self, data: Labelled, level: float, groups: question.Groups | None, noise: Any, audit: CodedAudit | None
     ) -> None:
         super().__init__(data, level, groups)
         self.believed, self.unsure = self.table.counts, self.table.counts
@@ -427,7 +430,7 @@ class _Bounded(_Assessed):
             return worst_case_interval(measure, self.believed, self.budget, level=self.inner, unsure=self.unsure)
         if measure != "accuracy":
             return UNKNOWN
-        trials = self.data.n * row_groups.alike_share(self.groups, level=self.inner)
+        trials = self.data.n * question.alike_share(self.groups, level=self.inner)
         low, high = (score_interval(end * trials, trials, level=self.inner) for end in self.true_ends(measure))
         return low[0], high[1]
 
@@ -458,7 +461,7 @@ class _Audited(_Assessed):
         self,
         data: Labelled,
         level: float,
-        groups: row_groups.Groups | None,
+        groups: question.Groups | None,
         audit: CodedAudit,
         rate: float | None,
         expert_error: float,
@@ -652,7 +655,7 @@ def assess(
     refuse_many_classes(data)
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
-    together = row_groups.read_groups(groups, data.n)
+    together = question.read_groups(groups, data.n)
     clusters = None if together is None or together.single else together
     if expert_error and (expert is None or expert.design == "selective"):
         raise InputError("expert_error", "is of a random audit; give `audit=`, expert labels of rows drawn at random")
@@ -661,7 +664,7 @@ def assess(
         found: _Assessed = _TrueLabels(data, level, clusters, true_labels)
     elif coded is not None and coded.design != "selective":
         if clusters is not None:
-            row_groups.refuse_whole_groups(clusters, coded)
+            question.refuse_whole_groups(clusters, coded)
         found = _Audited(data, level, clusters, coded, rate, expert_error)
     elif rate is not None:
         found = _Bounded(data, level, clusters, rate, coded)
@@ -683,9 +686,7 @@ def assess(
     estimates += [found.averaged(measure, name) for name in averages for measure in OF_CLASSES]
     apart, met = None, {} if true_labels is None else {"bias": "from true labels"}
     if clusters is not None:
-        apart = data.n * row_groups.effective_share(
-            *row_groups.row_counts(data, "accuracy", None, 0), clusters, level=0.95
-        )
+        apart = data.n * question.effective_shares(data, "accuracy", [None], clusters, level=0.95)[0]
         met["groups"] = digest(clusters.codes)
     given = {"noise": rate, "audit": found.audit, "expert_error": expert_error or None}
     arguments: dict[str, object] = {"level": level} | {key: one for key, one in given.items() if one is not None}
@@ -702,7 +703,7 @@ def assess(
             *class_notes(data),
             *found.notes,
             *_cut_notes(found.cut, estimates),
-            *row_groups.group_notes(together, used=clusters is not None, apart=apart),
+            *question.group_notes(together, used=clusters is not None, apart=apart),
         ),
         signature=Signature.of("assess", arguments, n=data.n, classes=data.k, **met),
     )

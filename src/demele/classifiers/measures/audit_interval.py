@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from demele.classifiers.pooled_strata import TINY, Cells, PooledStrata, crossing, gathered
-from demele.classifiers.row_groups import Groups
+from demele.classifiers.question import Groups
 from demele.core.arrays import Flags, Floats
 from demele.core.errors import InputError
 from demele.core.kinds import Count, CountOrNone, Level, checked, checked_whole

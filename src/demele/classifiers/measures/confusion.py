@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from demele.classifiers import table_measures
-from demele.classifiers.row_groups import Groups, effective_share, ends_at
+from demele.classifiers.question import Groups, effective_share, ends_at
 from demele.core.arrays import Counts, Floats, pd
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import checked, checked_name
