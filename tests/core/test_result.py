@@ -17,9 +17,8 @@ from scipy import sparse
 import demele
 from demele import bench, classifiers, explain, lab, labels
 from demele.core.bibliography import bibliography
-from demele.core.result import Result, TableResult, about, plain
+from demele.core.result import Interval, Note, Result, TableResult, about, plain
 from demele.core.signature import Signature
-from demele.core.uncertainty import Interval, Note
 from demele.report.document import Document, Strips, Table
 from demele.report.renderers.tables import blocks_of, figures_of, table_of
 from demele.report.words import FORMAT

@@ -15,8 +15,7 @@ import numpy as np
 from demele.core.arrays import Floats, Rows, pd
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import checked, checked_name
-from demele.core.result import Result, about
-from demele.core.uncertainty import Note
+from demele.core.result import Note, Result, about
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.document import Block, Cell, Choice, Document, Heat, Pill, Section, Table
 from demele.report.listing import Column, listed

@@ -15,8 +15,8 @@ from demele.bench import agreement_result
 from demele.core.arrays import Array, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import FILES, ColumnName, Data, Level, Seed, at_least, checked, checked_name, suggestion
+from demele.core.result import Note
 from demele.core.table_columns import as_column, is_missing, items_of, reads_as_number, real_column, split_columns
-from demele.core.uncertainty import Note
 from demele.core.version import __version__
 
 # Kendall's tau-b of all pairs of columns ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from demele.classifiers.pooled_strata import strata_of
 from demele.classifiers.row_scores import RowScores
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.labelled import Labelled
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.noise.audit import Audit, CodedAudit
 
 #: An alarm is given where the least p-value times the number of checks is at most this.

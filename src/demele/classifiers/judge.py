@@ -23,10 +23,9 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Confidence, Count, Level, Rate, checked, checked_name
 from demele.core.proportions import normal_quantile
-from demele.core.result import Result, plain
+from demele.core.result import Interval, Note, Result, plain
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
-from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit
 from demele.noise.transition import digest
 

@@ -19,9 +19,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Confidence, Data, Level, Seed, Several, checked, checked_confidence
 from demele.core.labelled import read_labels
 from demele.core.proportions import adjusted, exact_interval, normal_quantile
+from demele.core.result import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column
-from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit
 from demele.noise.transition import digest
 

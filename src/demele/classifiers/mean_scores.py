@@ -22,7 +22,7 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Rate, checked, checked_level, checked_number
 from demele.core.proportions import holm, normal_quantile, score_interval
-from demele.core.uncertainty import Interval, Note
+from demele.core.result import Interval, Note
 from demele.noise.audit import Audit, unclear_notes
 from demele.noise.transition import changed
 

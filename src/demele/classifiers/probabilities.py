@@ -28,9 +28,9 @@ from demele.core.kinds import (
 )
 from demele.core.labelled import ALL_CORRECT, Vocabulary, read_labels, shown, vocabulary
 from demele.core.proportions import score_interval
+from demele.core.result import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column, real_numbers
-from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionMatrix, digest
 

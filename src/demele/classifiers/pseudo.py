@@ -11,10 +11,9 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, checked, checked_name
 from demele.core.labelled import read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.proportions import score_interval
-from demele.core.result import TableResult
+from demele.core.result import Interval, Note, TableResult
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
-from demele.core.uncertainty import Interval, Note
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.voting import TieBreaks, are_tied, majority_vote, plurality, read_weights
 from demele.report.words import count, ends, name, written

@@ -14,7 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Kind, checked_rate, is_number, share_or_file
 from demele.core.labelled import Indices, Labelled, read_labels
 from demele.core.proportions import normal_quantile, proportion, score_interval
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
 
@@ -366,7 +366,7 @@ class Outcomes:
     difference, low, high : arrays
         Candidate minus baseline as the method estimates it, and its interval.
     method, kind : str
-        How that interval was made, and what it covers (as in :class:`demele.core.uncertainty.Interval`).
+        How that interval was made, and what it covers (as in :class:`demele.core.result.Interval`).
     p_value : array or None
         For "the candidate is not better", one-sided.
     baseline_interval, candidate_interval : (low, high) or None

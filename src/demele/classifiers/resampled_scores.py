@@ -14,10 +14,9 @@ from demele.core.arrays import Array, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import Count, Jobs, Level, Positive, Seed, Several, between, checked
 from demele.core.labelled import read_labels
-from demele.core.result import TableResult
+from demele.core.result import Interval, Note, TableResult
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order, items_of, number_column, real_numbers, whole_array
-from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.report.words import count, ends, written
 from demele.runtime.work import Watched, lost_workers_told

@@ -10,9 +10,8 @@ import numpy as np
 
 from demele.core.arrays import Flags, Rows
 from demele.core.kinds import checked_name
-from demele.core.result import TableResult
+from demele.core.result import Interval, Note, TableResult
 from demele.core.signature import Signature
-from demele.core.uncertainty import Interval, Note
 from demele.report.document import Mark, Strip, Strips
 from demele.report.listing import Column, Thing
 from demele.report.words import count, digits_for, ends, name, rate, written

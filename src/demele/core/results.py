@@ -12,15 +12,14 @@ from demele.core.arrays import Array, Floats, pd
 from demele.core.errors import InputTypeError, NotEnoughData, UnknownNameError, quoted, short_words
 from demele.core.kinds import checked_count, suggestion
 from demele.core.lazy import Later
-from demele.core.result import Result, TableResult, page_of, plain
+from demele.core.result import AboveChance, Result, TableResult, page_of, plain, table_above_chance
+from demele.core.result import Chance as Chance
+from demele.core.result import Interval as Interval
+from demele.core.result import Note as Note
+from demele.core.result import Severity as Severity
+from demele.core.result import Spread as Spread
 from demele.core.score_documents import evaluation_document, score_document
 from demele.core.signature import Signature
-from demele.core.uncertainty import AboveChance, table_above_chance
-from demele.core.uncertainty import Chance as Chance
-from demele.core.uncertainty import Interval as Interval
-from demele.core.uncertainty import Note as Note
-from demele.core.uncertainty import Severity as Severity
-from demele.core.uncertainty import Spread as Spread
 from demele.core.verdict import RepresentationVerdict
 from demele.report.document import Document, Line, Lines, Rows
 from demele.report.words import count, ends, joined, name, written

@@ -16,7 +16,7 @@ from demele.core.columns import Factor
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.given_data import CodeGroups, read_code_groups
 from demele.core.inputs import Codes
-from demele.core.uncertainty import Note, Severity
+from demele.core.result import Note, Severity
 from demele.estimation.counts import MAX_ENTRIES, BinnedRows, Binning, JointCounts, PackedRows
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable, entropy

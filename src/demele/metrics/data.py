@@ -13,8 +13,8 @@ from demele.core.columns import CHUNK, RowBlocks
 from demele.core.errors import NotEnoughData
 from demele.core.given_data import CodeGroups
 from demele.core.inputs import Codes, Factor, Factors
+from demele.core.result import Note
 from demele.core.results import Dependency, RowSample
-from demele.core.uncertainty import Note
 from demele.estimation.counts import BinnedRows, Binning, bin_factor, bin_rows, column_bins, factor_bins
 from demele.estimation.information import Correction
 from demele.estimation.linear_recovery import ValueOrder

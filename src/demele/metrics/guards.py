@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from demele.core.arrays import Array, Floats
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
-from demele.core.uncertainty import Note, Severity
+from demele.core.result import Note, Severity
 from demele.estimation.counts import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable

@@ -9,7 +9,7 @@ import numpy as np
 from demele.core.columns import refuse_cyclic
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.kinds import Kind, names_in, suggestion
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE, names_of_all, resolve
 from demele.metrics.data import TableSettings

@@ -26,9 +26,9 @@ from demele.core.errors import (
 from demele.core.given_data import Codes, Factors, slots_as_groups
 from demele.core.inputs import read_given
 from demele.core.lazy import Later, in_pieces
+from demele.core.result import MOST_UNDEFINED
 from demele.core.results import Chance, Evaluation, Interval, LeftOut, MetricFacts, Note, Score, Severity, Spread
 from demele.core.signature import Signature
-from demele.core.uncertainty import MOST_UNDEFINED
 from demele.metrics.data import Data, TableSettings, rows_for_pictures
 from demele.metrics.guards import (
     FRAGILE,

@@ -10,8 +10,8 @@ from demele.core.arrays import Array, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, CountOrNone, Fraction, Kind, Rate, Seed, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, read_models
+from demele.core.result import Note
 from demele.core.table_columns import as_column, items_of, number_column, optional_numbers
-from demele.core.uncertainty import Note
 from demele.noise.transition import changed, digest, set_fields
 
 Design = Literal["uniform", "weighted", "stratified", "selective"]

@@ -14,10 +14,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, checked, checked_count, checked_level, checked_number
 from demele.core.labelled import Vocabulary, common_vocabulary, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.proportions import exact_interval, proportion
-from demele.core.result import Result, about, plain
+from demele.core.result import Interval, Note, Result, about, plain
 from demele.core.signature import OptionText
 from demele.core.table_columns import check_rows, items_of, real_numbers
-from demele.core.uncertainty import Interval, Note
 from demele.report.document import Document, Heat, Section
 from demele.report.listing import table_of_frame
 from demele.report.words import MISSING, count, ends, name, rate, written

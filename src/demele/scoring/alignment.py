@@ -8,8 +8,8 @@ import numpy as np
 
 from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import DemeleWarning, NotEnoughData, warn_user
+from demele.core.result import normal_interval
 from demele.core.results import AlignedHalf, Alignment, Chance, Evaluation, Note, Reading, Score, reading_of
-from demele.core.uncertainty import normal_interval
 from demele.estimation.counts import Binning
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import Run

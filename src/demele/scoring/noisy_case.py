@@ -11,9 +11,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, read_factor, refuse_cyclic
 from demele.core.kinds import is_number
 from demele.core.labelled import shown
+from demele.core.result import normal_interval
 from demele.core.results import Interval, Note, Score
 from demele.core.signature import Signature
-from demele.core.uncertainty import normal_interval
 from demele.estimation.annotation_errors import audited_transition, counted_transition, signed_table
 from demele.estimation.counts import ColumnBins, JointCounts, PackedRows, bin_rows, column_bins, cut
 from demele.estimation.information import InformationTable

@@ -13,8 +13,8 @@ from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted
 from demele.core.inputs import Factor, Factors
 from demele.core.kinds import checked_name
+from demele.core.result import normal_interval
 from demele.core.results import CorrectedScore, Evaluation, Interval, Note
-from demele.core.uncertainty import normal_interval
 from demele.estimation.annotation_errors import (
     BOUNDS,
     InformationBounds,

@@ -10,7 +10,7 @@ import numpy as np
 from demele.core.arrays import Rows
 from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, quoted, warn_user
 from demele.core.inputs import given_kinds
-from demele.core.uncertainty import Note, Severity
+from demele.core.result import Note, Severity
 from demele.estimation.counts import JointCounts
 from demele.estimation.independence import Finding, dependence_of_counts
 from demele.estimation.information import InformationTable

@@ -15,7 +15,7 @@ from demele.core.arrays import Array, Bytes, Floats, Rows, pd
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import Missing, read_factors
 from demele.core.reading import check_unpacked, regular_file
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.data.array_images import ArrayImages, columns_of, factor_table
 from demele.data.images import ImageSet
 from demele.data.space import Sample

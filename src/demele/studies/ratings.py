@@ -11,9 +11,8 @@ import numpy as np
 from demele.core.arrays import pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Level, Seed, checked, checked_count
-from demele.core.result import TableResult
+from demele.core.result import Interval, TableResult
 from demele.core.table_columns import items_of
-from demele.core.uncertainty import Interval
 from demele.labels.joined.agreement_coefficients import annotator_agreement
 from demele.labels.joined.annotations import Annotations
 from demele.report.words import count, ends, name, written

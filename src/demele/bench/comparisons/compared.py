@@ -26,10 +26,10 @@ from demele.core.labelled import (
     shown,
     vocabulary,
 )
+from demele.core.result import Note
 from demele.core.signature import fingerprint
 from demele.core.store import Key, Store, packed_classes, reading_record, unpacked_classes
 from demele.core.table_columns import check_same_order, items_of
-from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned.filters import dealt
 from demele.labels.made.annotators import artificial_annotators

@@ -13,8 +13,7 @@ from demele.core.arrays import Flags, Floats, pd
 from demele.core.errors import UnknownNameError
 from demele.core.kinds import checked_name
 from demele.core.labelled import shown
-from demele.core.result import Result, about
-from demele.core.uncertainty import Note
+from demele.core.result import Note, Result, about
 from demele.report.document import Block, Choice, Document, Images, Line, Lines, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, drawn, listed, png
 from demele.report.words import count, joined, name, rate, written

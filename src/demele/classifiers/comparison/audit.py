@@ -21,7 +21,7 @@ from demele.classifiers.question import Outcomes, Question, allowed_rows, expert
 from demele.classifiers.table_measures import lowest_value
 from demele.core.arrays import Counts, Floats
 from demele.core.errors import InputError
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 

@@ -30,10 +30,9 @@ from demele.core.kinds import (
     is_whole,
 )
 from demele.core.labelled import Indices, Labelled, read_labelled, read_models
-from demele.core.result import Result, about
+from demele.core.result import Note, Result, about
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of
-from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, AuditData, CodedAudit, disagreement, draw_audit
 from demele.noise.transition import digest
 from demele.report.document import Cell, Choice, Document, Line, Lines, Section, Table

@@ -39,10 +39,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Classes, Confidence, Data, OneClass, checked, checked_name
 from demele.core.labelled import Labelled, read_labelled, read_models, shown
 from demele.core.proportions import holm
-from demele.core.result import Result, TableResult, plain
+from demele.core.result import Interval, Note, Result, TableResult, plain
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
-from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import Audit, AuditData
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from demele.report.words import count, name, written

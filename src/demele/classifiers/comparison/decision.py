@@ -21,9 +21,8 @@ from demele.classifiers.results import Estimate, Verdict
 from demele.classifiers.table_measures import TABLE_MEASURES, lowest_value, row_effects, table_value
 from demele.core.arrays import Counts, Flags, Floats, pd
 from demele.core.proportions import proportion, score_interval
-from demele.core.result import Result, plain
+from demele.core.result import Interval, Note, Result, plain
 from demele.core.signature import Signature
-from demele.core.uncertainty import Interval, Note
 from demele.noise.transition import digest
 
 

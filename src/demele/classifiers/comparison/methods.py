@@ -19,8 +19,8 @@ from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Data, Kind, Rate, Seed, checked_name, kind_of
 from demele.core.labelled import ALL_CORRECT, Labelled
+from demele.core.result import Note
 from demele.core.table_columns import number_column
-from demele.core.uncertainty import Note
 from demele.labels.cleaned.cleaning import Cleaning, CleaningData, check_made_from
 from demele.noise.budget import noise_budget
 from demele.noise.transition import set_fields

@@ -32,9 +32,8 @@ from demele.core.arrays import Flags, Rows, pd, rng_for
 from demele.core.errors import InputError
 from demele.core.kinds import Classes, Confidence, Count, Data, Rate, Seed, checked
 from demele.core.labelled import read_labelled, read_labels
-from demele.core.result import Result
+from demele.core.result import Note, Result
 from demele.core.table_columns import number_column
-from demele.core.uncertainty import Note
 from demele.noise.audit import Audit, read_rows
 from demele.noise.transition import digest
 from demele.report.document import Document

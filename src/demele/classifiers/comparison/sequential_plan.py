@@ -22,7 +22,7 @@ from demele.classifiers.question import (
 from demele.core.arrays import Counts, Flags, Floats, Rows, rng_for
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.noise.budget import noise_budget
 
 Signs = NDArray[np.int8]

@@ -25,7 +25,7 @@ from demele.classifiers.table_measures import (
 from demele.core.arrays import Floats, Rows
 from demele.core.labelled import Labelled, shown
 from demele.core.proportions import normal_quantile
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.noise.audit import CodedAudit
 
 #: Classes with fewer labelled rows are named.

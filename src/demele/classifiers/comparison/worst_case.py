@@ -15,7 +15,7 @@ from demele.classifiers.question import Groups, Outcomes, PairCounts, Question, 
 from demele.core.arrays import Counts, Flags, Floats
 from demele.core.labelled import Indices
 from demele.core.proportions import exact_high, exact_low, normal_quantile, score_interval
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 

@@ -14,7 +14,7 @@ from demele.core.arrays import Array, Counts, Floats, rng_for
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.proportions import score_interval
-from demele.core.uncertainty import Interval
+from demele.core.result import Interval
 from demele.noise.budget import NoiseBudget
 
 Images = Array

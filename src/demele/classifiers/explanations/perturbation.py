@@ -46,9 +46,8 @@ from demele.core.kinds import (
     suggestion,
 )
 from demele.core.labelled import ALL_CORRECT, read_labels, vocabulary
-from demele.core.result import Result, about
+from demele.core.result import Note, Result, about
 from demele.core.signature import Signature
-from demele.core.uncertainty import Note
 from demele.noise.audit import Audit
 from demele.noise.budget import noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix

@@ -35,10 +35,9 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError, quo
 from demele.core.kinds import Classes, Confidence, Data, Rate, checked, checked_name
 from demele.core.labelled import ALL_CORRECT, Labelled, read_labelled, shown
 from demele.core.proportions import proportion, score_interval
-from demele.core.result import Result, about
+from demele.core.result import Interval, Note, Result, about
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
-from demele.core.uncertainty import Interval, Note
 from demele.noise.audit import UNLIKELY, AuditData, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import digest

@@ -13,7 +13,7 @@ from demele.core.errors import InputError
 from demele.core.kinds import Count, CountOrNone, Level, checked, checked_whole
 from demele.core.labelled import Indices, Labelled
 from demele.core.proportions import exact_high, exact_low, score_interval
-from demele.core.uncertainty import Interval, Note
+from demele.core.result import Interval, Note
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import hypergeometric_limit
 

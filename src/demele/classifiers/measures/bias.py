@@ -13,10 +13,9 @@ from demele.core.errors import InputError, OutOfDomainWarning, warn_user
 from demele.core.kinds import Count, Level, Rate, checked
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.proportions import proportion, score_interval
-from demele.core.result import TableResult
+from demele.core.result import Interval, Note, TableResult
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
-from demele.core.uncertainty import Interval, Note
 from demele.noise.budget import NoiseBudget
 from demele.report.words import count, written
 

@@ -13,9 +13,8 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import checked, checked_name
 from demele.core.labelled import Indices, Labelled, read_labelled, shown, vocabulary
 from demele.core.proportions import normal_quantile, proportion
-from demele.core.result import Result, about
+from demele.core.result import Note, Result, about
 from demele.core.table_columns import plain_array
-from demele.core.uncertainty import Note
 from demele.report.document import NOTHING, Document, Heat, Section, Table
 from demele.report.words import count, is_missing, name, title_of, written
 

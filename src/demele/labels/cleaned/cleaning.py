@@ -10,10 +10,9 @@ from demele.core.arrays import Array, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import FILE, Rate, Seed, checked, checked_count
 from demele.core.labelled import common_vocabulary, read_labels, shown
-from demele.core.result import Result, about
+from demele.core.result import Note, Result, about
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_rows, number_column, plain_array
-from demele.core.uncertainty import Note
 from demele.noise.transition import digest, set_fields
 from demele.report.document import Document, Section, Table
 from demele.report.listing import drawn, table_of_frame

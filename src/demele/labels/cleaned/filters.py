@@ -16,9 +16,9 @@ from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Fraction, Jobs, Seed, Several, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
 from demele.core.lazy import require
+from demele.core.result import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
-from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned.cleaning import Cleaning, label_digest
 from demele.labels.joined.voting import earliest_voter, plurality

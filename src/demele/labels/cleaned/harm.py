@@ -12,9 +12,8 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Classes, Data, Level, checked
 from demele.core.labelled import Indices, Vocabulary, common_vocabulary, read_labels, refuse_unjudged
 from demele.core.proportions import holm, proportion, score_interval
-from demele.core.result import Result, about, plain
+from demele.core.result import Interval, Note, Result, about, plain
 from demele.core.table_columns import check_rows
-from demele.core.uncertainty import Interval, Note
 from demele.labels.cleaned.cleaning import Cleaning, read_cleaned
 from demele.labels.cleaned.filters import Method, clean
 from demele.report.document import Document, Section, Table

@@ -11,8 +11,7 @@ from demele.core.errors import InputError
 from demele.core.kinds import Classes, Data, checked_level
 from demele.core.labelled import read_labels
 from demele.core.proportions import score_interval
-from demele.core.result import Result, notices, plain
-from demele.core.uncertainty import Interval, Note
+from demele.core.result import Interval, Note, Result, notices, plain
 from demele.labels.joined.agreement_coefficients import Agreement, Scale
 from demele.labels.joined.agreement_coefficients import annotator_agreement as measured_agreement
 from demele.labels.joined.annotations import read_annotations

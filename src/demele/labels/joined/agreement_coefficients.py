@@ -15,9 +15,8 @@ from demele.core.arrays import Counts, Floats, pd, rng_for
 from demele.core.errors import InputError, NotEnoughData, quoted
 from demele.core.kinds import Level, checked, checked_count
 from demele.core.labelled import shown
-from demele.core.result import Result, about
+from demele.core.result import Interval, Note, Result, about
 from demele.core.signature import Signature
-from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.report.document import Document, Section, Table

@@ -9,8 +9,8 @@ import numpy as np
 from demele.core.arrays import Array, Floats, Rows, pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.result import Note
 from demele.core.table_columns import COLUMN_NAMES, as_column, items_of, split_columns
-from demele.core.uncertainty import Note
 from demele.noise.transition import changed, set_fields
 
 

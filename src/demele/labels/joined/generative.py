@@ -18,9 +18,9 @@ from demele.core.columns import Codes
 from demele.core.errors import InputError, NotConvergedWarning, NotEnoughData, plural, warn_user
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, shown
+from demele.core.result import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
-from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.voting import Consensus, Profiles, of_items, unlike_majority_note, vote_shares

@@ -10,8 +10,8 @@ import numpy as np
 from demele.core.arrays import Floats
 from demele.core.errors import InputError, NotConvergedWarning, quoted, warn_user
 from demele.core.kinds import Amount, Count, Positive, Seed, checked
+from demele.core.result import Note
 from demele.core.signature import Signature
-from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.voting import Consensus, Profiles, majority_vote, of_items, unlike_majority_note, vote_shares

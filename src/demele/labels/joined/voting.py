@@ -11,10 +11,9 @@ from demele.core.arrays import Array, Counts, Flags, Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, plural, quoted
 from demele.core.kinds import Seed, checked
 from demele.core.labelled import Indices, Vocabulary, read_labels, shown
-from demele.core.result import Result, about, plain
+from demele.core.result import Interval, Note, Result, about, plain
 from demele.core.signature import Signature
 from demele.core.table_columns import number_column
-from demele.core.uncertainty import Interval, Note
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.noise.transition import TransitionMatrix, digest

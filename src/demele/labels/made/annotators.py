@@ -16,10 +16,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import read_codes
 from demele.core.kinds import Count, Jobs, Seed, checked
 from demele.core.labelled import Indices, read_labels, vocabulary
-from demele.core.result import TableResult
+from demele.core.result import Note, TableResult
 from demele.core.signature import Signature
 from demele.core.table_columns import check_rows
-from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.labels.cleaned.filters import seeded
 from demele.report.words import count, written

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Count
+from demele.core.result import Note
 from demele.core.table_columns import real_numbers
-from demele.core.uncertainty import Note
 from demele.estimation.cells import Partition
 from demele.estimation.counts import BinnedRows, PackedRows
 from demele.estimation.information import (

@@ -7,7 +7,7 @@ import numpy as np
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData, plural
 from demele.core.kinds import Count, Fraction, Positive
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.estimation.counts import column_bins, joint_counts
 from demele.estimation.information import (
     Correction,

@@ -9,7 +9,7 @@ import numpy as np
 from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import NotEnoughData
 from demele.core.kinds import Count
-from demele.core.uncertainty import Note
+from demele.core.result import Note
 from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.information import InformationTable, information_table, mean_of_defined, mutual_information
 from demele.estimation.linear_recovery import matched

@@ -7,7 +7,7 @@ import numpy as np
 
 from demele.core.arrays import Flags
 from demele.core.kinds import Amount, Count, Several
-from demele.core.uncertainty import Note, Severity
+from demele.core.result import Note, Severity
 from demele.estimation.groups import (
     Units,
     complement_groups,

@@ -10,7 +10,7 @@ from demele.core.arrays import Floats, Rows
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Fraction, Positive
-from demele.core.uncertainty import Note, Severity
+from demele.core.result import Note, Severity
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data, above, factor_splits, fewer_than_asked, split
 from demele.metrics.guards import FRAGILE, moved_notes

@@ -10,8 +10,8 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.kinds import Count, Fraction
 from demele.core.proportions import holm
+from demele.core.result import Note
 from demele.core.table_columns import real_numbers
-from demele.core.uncertainty import Note
 from demele.estimation.linear_recovery import matched
 from demele.metrics.data import Data
 from demele.metrics.metric import Guards, Metric, Native, Streams

@@ -13,9 +13,8 @@ from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, Missing, read_pair, refuse_cyclic
 from demele.core.kinds import Count, Kinds, Positive, Seed, Several, checked, checked_count
-from demele.core.result import TableResult
+from demele.core.result import Note, TableResult
 from demele.core.signature import Signature
-from demele.core.uncertainty import Note
 from demele.estimation.counts import EqualFrequency, column_bins, factor_bins, joint_counts
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.logistic import linear_scores, multinomial_logistic, scaled_codes

@@ -13,9 +13,8 @@ from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import NotEnoughData, plural
 from demele.core.inputs import Factor, Missing
 from demele.core.kinds import Bins, Count, CountOrNone, Kinds, Positive, Seed, Several, checked
-from demele.core.result import TableResult
+from demele.core.result import Note, TableResult
 from demele.core.signature import Signature
-from demele.core.uncertainty import Note
 from demele.estimation.counts import ColumnBins, cut, factor_bins
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data

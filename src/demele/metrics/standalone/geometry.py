@@ -15,10 +15,9 @@ from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, NotEnoughData, plural, quoted
 from demele.core.inputs import read_pair
 from demele.core.kinds import Amount, Fraction, Seed, checked, is_number
-from demele.core.result import TableResult
+from demele.core.result import Note, TableResult
 from demele.core.signature import Signature
 from demele.core.table_columns import items_of, reads_as_number, real_numbers
-from demele.core.uncertainty import Note
 from demele.estimation.cells import Partition
 from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Data

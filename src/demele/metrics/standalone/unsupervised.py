@@ -13,10 +13,9 @@ from demele.core.arrays import Floats, Rows, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, read_codes
 from demele.core.kinds import FILES, Amount, Bins, CountOrNone, Seed, Several, checked
-from demele.core.result import TableResult
+from demele.core.result import Note, TableResult
 from demele.core.signature import Signature
 from demele.core.table_columns import real_numbers
-from demele.core.uncertainty import Note
 from demele.estimation.counts import column_bins, cut
 from demele.estimation.information import mutual_information
 from demele.estimation.linear_recovery import mid_ranks

@@ -18,10 +18,9 @@ from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoug
 from demele.core.kinds import Count, Jobs, Seed, between, checked, checked_count, checked_name, checked_whole, is_number
 from demele.core.labelled import Indices, read_labels, vocabulary
 from demele.core.lazy import require
-from demele.core.result import TableResult
+from demele.core.result import Note, TableResult
 from demele.core.signature import Signature
 from demele.core.store import Key, packed_classes, reading_record, unpacked_classes
-from demele.core.uncertainty import Note
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of
 from demele.models.encode import check_images

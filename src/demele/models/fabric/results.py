@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 from demele.core.arrays import pd
 from demele.core.errors import InputError, InputTypeError
 from demele.core.kinds import Count, checked, checked_rate
-from demele.core.result import Result, about
-from demele.core.uncertainty import Interval
+from demele.core.result import Interval, Result, about
 from demele.models.fabric.lattice import FabricCounts, Lattice
 from demele.models.specs import history_lines, settings_table
 from demele.report.document import Cell, Document, Graph, Notice, Section, Table

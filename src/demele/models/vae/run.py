@@ -12,8 +12,7 @@ import numpy as np
 from demele.core.arrays import Flags, Floats, pd
 from demele.core.errors import quoted
 from demele.core.reading import check_shape
-from demele.core.result import Result, about
-from demele.core.uncertainty import Note
+from demele.core.result import Note, Result, about
 from demele.models.specs import Plain, history_lines
 from demele.report.document import Document, Section, Table
 from demele.report.listing import table_of_frame
