@@ -549,20 +549,17 @@ def table_of(counts: list[Floats]) -> InformationTable:
     return InformationTable(np.stack([mutual_information(one) for one in counts], axis=-1), np.array(heights))
 
 
-def slopes(formula: Formula, table: InformationTable) -> tuple[Floats, Floats]:
-    """Return how a score changes with each information (n_codes, n_factors) and each entropy (n_factors,)."""
+def label_slopes(codes: BinnedCodes, counts: list[Floats], formula: Formula) -> list[Floats]:
+    """Return, for each factor, how a score changes with each value that a row may have: arrays (n, n_values)."""
+    table = table_of(counts)
     d, m = table.information.shape
+    # how the score changes with each information and each entropy
     information = np.broadcast_to(table.information, (d * m + m, d, m)).copy()
     heights = np.broadcast_to(table.factor_entropy, (d * m + m, m)).copy()
     information.reshape(len(information), -1)[np.arange(d * m), np.arange(d * m)] += NUDGE
     heights[d * m + np.arange(m), np.arange(m)] += NUDGE
-    found = (formula(InformationTable(information, heights)) - formula(table)) / NUDGE
-    return found[: d * m].reshape(d, m), found[d * m :]
-
-
-def label_slopes(codes: BinnedCodes, counts: list[Floats], formula: Formula) -> list[Floats]:
-    """Return, for each factor, how a score changes with each value that a row may have: arrays (n, n_values)."""
-    of_information, of_entropy = slopes(formula, table_of(counts))
+    changes = (formula(InformationTable(information, heights)) - formula(table)) / NUDGE
+    of_information, of_entropy = changes[: d * m].reshape(d, m), changes[d * m :]
     found = []
     for index, one in enumerate(counts):
         values = one[0].sum(axis=0)

@@ -8,33 +8,10 @@ import numpy as np
 
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import NotEnoughData
-from demele.estimation.importance import (
-    SCORED_FOLDS,
-    TUNING_ROWS,
-    Fit,
-    FittedImportance,
-    Shuffles,
-    Split,
-    cross_fit,
-    in_part,
-    shares,
-    splits,
-)
-from demele.estimation.trees import (
-    MAX_BINS,
-    Bins,
-    Places,
-    Presorted,
-    StageTrees,
-    Trees,
-    boosted_stage,
-    descend,
-    grow_trees,
-    importances_by_depth,
-    presort,
-)
+from demele.estimation import importance as predictors
+from demele.estimation import trees as cart
 
-HOLD_OUT_FROM = max(SCORED_FOLDS)
+HOLD_OUT_FROM = max(predictors.SCORED_FOLDS)
 
 
 #: Rows to fit and to score in Locatello et al. (2019).
@@ -50,13 +27,13 @@ def boosting_importance(
     n_trees: int = 100,
     max_depth: int = 3,
     learning_rate: float = 0.1,
-    max_bins: int | None = MAX_BINS,
+    max_bins: int | None = cart.MAX_BINS,
     n_train: int | None = None,
     n_test: int | None = None,
-    presorted: Presorted | None = None,
+    presorted: cart.Presorted | None = None,
     drawn_from: int = 0,
-    shuffles: Shuffles | None = None,
-) -> FittedImportance:
+    shuffles: predictors.Shuffles | None = None,
+) -> predictors.FittedImportance:
     r"""Impurity importances of gradient-boosted trees, as in the large study of Locatello et al. (2019).
 
     Parameters
@@ -124,9 +101,9 @@ def boosting_importance(
     >>> fitted.importance.round(1), fitted.score > 0.97
     (array([0., 1., 0.]), True)
     """
-    sorted_codes = presort(codes) if presorted is None else presorted
+    sorted_codes = cart.presort(codes) if presorted is None else presorted
     if max_bins is not None:
-        max_bins = in_part(max_bins, len(values), drawn_from)
+        max_bins = predictors.in_part(max_bins, len(values), drawn_from)
 
     fit = partial(
         boosted_fit,
@@ -140,7 +117,7 @@ def boosting_importance(
         max_bins=max_bins,
     )
     parted = _boosting_splits(values, categorical, n_train, n_test, rng, drawn_from)
-    return cross_fit(values, categorical, parted, fit, as_shares=True, shuffles=shuffles)
+    return predictors.cross_fit(values, categorical, parted, fit, as_shares=True, shuffles=shuffles)
 
 
 def boosted_log_loss(
@@ -166,10 +143,10 @@ def boosted_log_loss(
     NotEnoughData
         With fewer than 10 rows.
     """
-    sorted_codes, n_levels = presort(codes), int(levels.max()) + 1
+    sorted_codes, n_levels = cart.presort(codes), int(levels.max()) + 1
     losses, scored = [], []
     for train, test in _boosting_splits(levels, True, None, None, rng):
-        bins = Bins(sorted_codes.subset(train), MAX_BINS)
+        bins = cart.Bins(sorted_codes.subset(train), cart.MAX_BINS)
         seen = np.unique(levels[train])
         share = np.full((n_levels, len(test)), 1.0 / (n_levels * (len(train) + 1)))
         if len(seen) > 1:
@@ -187,7 +164,7 @@ def boosted_log_loss(
 
 
 def boosted_fit(
-    presorted: Presorted,
+    presorted: cart.Presorted,
     values: Floats | Rows,
     train: Rows,
     test: Rows,
@@ -197,10 +174,10 @@ def boosted_fit(
     n_trees: int = 100,
     max_depth: int = 3,
     learning_rate: float = 0.1,
-    max_bins: int | None = MAX_BINS,
-) -> Fit:
+    max_bins: int | None = cart.MAX_BINS,
+) -> predictors.Fit:
     """Fit boosted trees to some rows, and predict others; arguments as of :func:`boosting_importance`."""
-    bins = Bins(presorted.subset(train), max_bins)
+    bins = cart.Bins(presorted.subset(train), max_bins)
     loss = _loss(values[train], categorical)
     importance, outputs = _boost(bins, loss, n_trees, max_depth, learning_rate, rng)
     settings = {
@@ -211,7 +188,8 @@ def boosted_fit(
         "max_bins": max_bins,
     }
     unseen = bins.apply(presorted.rank[:, test])
-    return Fit(shares(importance), settings, unseen, lambda lines: loss.decide(outputs(lines)), importance > 0)
+    share = predictors.shares(importance)
+    return predictors.Fit(share, settings, unseen, lambda lines: loss.decide(outputs(lines)), importance > 0)
 
 
 def _boosting_splits(
@@ -221,13 +199,13 @@ def _boosting_splits(
     n_test: int | None,
     rng: np.random.Generator,
     drawn_from: int = 0,
-) -> list[Split]:
+) -> list[predictors.Split]:
     n_rows = len(values)
     if n_train is None and n_test is None:
         if max(n_rows, drawn_from) < HOLD_OUT_FROM:
-            return splits(values, categorical, rng, drawn_from=drawn_from)
-        n_train = min(in_part(STUDY_ROWS[0], n_rows, drawn_from), n_rows - n_rows // 3)
-        n_test = min(in_part(STUDY_ROWS[1], n_rows, drawn_from), n_rows // 3)
+            return predictors.splits(values, categorical, rng, drawn_from=drawn_from)
+        n_train = min(predictors.in_part(STUDY_ROWS[0], n_rows, drawn_from), n_rows - n_rows // 3)
+        n_test = min(predictors.in_part(STUDY_ROWS[1], n_rows, drawn_from), n_rows // 3)
     elif n_train is None:
         n_train = n_rows - (n_test or 0)
     elif n_test is None:
@@ -289,17 +267,17 @@ def _loss(values: Floats | Rows, categorical: bool) -> _Loss:
 
 
 def _boost(
-    bins: Bins, loss: _Loss, n_trees: int, max_depth: int, learning_rate: float, rng: np.random.Generator
-) -> tuple[Floats, Callable[[Places], Floats]]:
+    bins: cart.Bins, loss: _Loss, n_trees: int, max_depth: int, learning_rate: float, rng: np.random.Generator
+) -> tuple[Floats, Callable[[cart.Places], Floats]]:
     """Run all stages: importances, and what makes raw predictions (n_outputs, n_rows) of rows in bins."""
     n_outputs, n_leaves = len(loss.start), 2**max_depth
     raw = np.tile(loss.start[:, None], bins.binned.shape[1])
     importance = np.zeros(len(bins.counts))
     first_leaf = n_leaves * np.arange(n_outputs)[:, None]
-    stages: list[tuple[StageTrees, Floats]] = []
+    stages: list[tuple[cart.StageTrees, Floats]] = []
     for _ in range(n_trees):
         gradient, curvature = loss.slopes(raw)
-        trees, leaf = boosted_stage(bins, gradient, max_depth=max_depth, rng=rng)
+        trees, leaf = cart.boosted_stage(bins, gradient, max_depth=max_depth, rng=rng)
         cell = (leaf + first_leaf).reshape(-1)
         total = np.bincount(cell, gradient.reshape(-1), n_leaves * n_outputs)
         weight = np.bincount(cell, curvature.reshape(-1), n_leaves * n_outputs)
@@ -310,7 +288,7 @@ def _boost(
         importance += np.bincount(trees.feature.reshape(-1), trees.decrease.reshape(-1), len(importance))
         stages.append((trees, value.reshape(n_outputs, n_leaves)))
 
-    def outputs(binned: Places) -> Floats:
+    def outputs(binned: cart.Places) -> Floats:
         raw = np.tile(loss.start[:, None], binned.shape[1])
         for trees, value in stages:
             raw += np.take_along_axis(value, trees.leaves(binned).astype(np.intp), axis=1)
@@ -345,10 +323,10 @@ def forest_importance(
     n_trees: int = 10,
     depths: Sequence[int] = DEPTHS,
     feature_shares: Sequence[float] = FEATURE_SHARES,
-    presorted: Presorted | None = None,
+    presorted: cart.Presorted | None = None,
     drawn_from: int = 0,
-    shuffles: Shuffles | None = None,
-) -> FittedImportance:
+    shuffles: predictors.Shuffles | None = None,
+) -> predictors.FittedImportance:
     r"""Impurity importances of a random forest.
 
     Parameters
@@ -410,18 +388,18 @@ def forest_importance(
     >>> fitted.importance.round(1), round(fitted.score, 2)
     (array([0., 1., 0.]), 1.0)
     """
-    sorted_codes = presort(codes) if presorted is None else presorted
+    sorted_codes = cart.presort(codes) if presorted is None else presorted
     n_classes = int(values.max()) + 1 if categorical else None
     options = sorted({max(1, int(share * sorted_codes.n_codes)) for share in feature_shares})
 
     in_trial = n_trees if drawn_from <= len(values) else max(1, n_trees // 2)
 
-    def fit(train: Rows, test: Rows) -> Fit:
+    def fit(train: Rows, test: Rows) -> predictors.Fit:
         def grown(rows: Rows, option: int, n_grown: int, begun: _Forest | None = None) -> _Forest:
             part = sorted_codes.subset(rows)
             return _grown_forest(part, values[rows], n_classes, n_grown, option, tuple(depths), rng, begun)
 
-        tuning = rng.permutation(train)[: in_part(TUNING_ROWS, len(values), drawn_from)]
+        tuning = rng.permutation(train)[: predictors.in_part(predictors.TUNING_ROWS, len(values), drawn_from)]
         trials = [grown(tuning, option, in_trial) for option in options]
         best = int(np.argmin([trial.errors.min() for trial in trials]))
         if len(tuning) < len(train):
@@ -437,10 +415,10 @@ def forest_importance(
             outputs = forest.predictions(ranks, depths[which])
             return outputs.argmax(axis=1) if categorical else outputs[:, 0]
 
-        return Fit(forest.importances[which], settings, sorted_codes.rank[:, test], predict, forest.reads)
+        return predictors.Fit(forest.importances[which], settings, sorted_codes.rank[:, test], predict, forest.reads)
 
-    parted = splits(values, categorical, rng, drawn_from=drawn_from)
-    return cross_fit(values, categorical, parted, fit, as_shares=True, shuffles=shuffles)
+    parted = predictors.splits(values, categorical, rng, drawn_from=drawn_from)
+    return predictors.cross_fit(values, categorical, parted, fit, as_shares=True, shuffles=shuffles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,15 +436,15 @@ class _Forest:
         Squared error on rows that no tree has seen, as estimated from out-of-bag rows.
     """
 
-    batches: list[Trees]
+    batches: list[cart.Trees]
     by_tree: Floats
-    unseen: list[tuple[Trees, Rows, Rows]]
+    unseen: list[tuple[cart.Trees, Rows, Rows]]
     errors: Floats
 
     @property
     def importances(self) -> Floats:
         """Mean over trees, as shares: (n_depths, n_codes)."""
-        return np.stack([shares(line) for line in self.by_tree.mean(axis=1)])
+        return np.stack([predictors.shares(line) for line in self.by_tree.mean(axis=1)])
 
     @property
     def reads(self) -> Flags:
@@ -483,14 +461,14 @@ class _Forest:
         n_trees = 0
         for trees in self.batches:
             roots = np.flatnonzero(trees.depth == 0)
-            nodes = descend(trees, ranks, np.repeat(roots, len(rows)), np.tile(rows, len(roots)), (depth,))
+            nodes = cart.descend(trees, ranks, np.repeat(roots, len(rows)), np.tile(rows, len(roots)), (depth,))
             total += trees.value[nodes.reshape(len(roots), len(rows))].sum(axis=0)
             n_trees += len(roots)
         return total / n_trees
 
 
 def _grown_forest(
-    presorted: Presorted,
+    presorted: cart.Presorted,
     values: Floats | Rows,
     n_classes: int | None,
     n_trees: int,
@@ -510,7 +488,7 @@ def _grown_forest(
     together = max(1, ROWS_AT_ONCE // size)
     for first in range(0, n_trees, together):
         batch = members[first : first + together]
-        trees = grow_trees(
+        trees = cart.grow_trees(
             presorted,
             values,
             batch,
@@ -520,9 +498,9 @@ def _grown_forest(
             rng=rng,
         )
         roots, rows = np.nonzero(~batch)
-        nodes = descend(trees, presorted.rank, roots, rows, depths).reshape(len(depths), len(batch), -1)
+        nodes = cart.descend(trees, presorted.rank, roots, rows, depths).reshape(len(depths), len(batch), -1)
         unseen += [(trees, row, nodes[:, tree]) for tree, row in enumerate(rows.reshape(len(batch), -1))]
-        importances.append(importances_by_depth(trees, presorted.n_codes, len(batch), depths))
+        importances.append(cart.importances_by_depth(trees, presorted.n_codes, len(batch), depths))
         batches.append(trees)
     by_tree = np.concatenate(importances, axis=1)
     truth = values[:, None].astype(np.float64) if n_classes is None else np.eye(n_classes)[values.astype(np.intp)]

@@ -512,3 +512,6 @@ VOC2012 = published.PublishedSet(
         "of the second largest; others are left out. Pictures are squeezed to pixels= a side.",
     ),
 )
+
+#: All of them, in the order in which they are listed.
+SETS = (MORPHO_MNIST, CIFAR10, CIFAR100, SVHN, VOC2012)

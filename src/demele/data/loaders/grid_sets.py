@@ -501,3 +501,6 @@ CAUSAL3DIDENT = published.PublishedSet(
     read=partial(_read_latents, several=True),
     notes=("Factors take any value and depend on each other: there are no positions and no pairs.",),
 )
+
+#: All of them, in the order in which they are listed.
+SETS = (DSPRITES, SHAPES3D, MPI3D, CARS3D, SMALLNORB, FALCOR3D, ISAAC3D, IDENT3D, CAUSAL3DIDENT)

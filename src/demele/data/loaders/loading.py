@@ -24,18 +24,7 @@ from demele.core.kinds import Kind, checked_name, pairs_in
 from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
 from demele.data.images import ImageSet, Resample, checked_resample, digest_of
-from demele.data.loaders.class_sets import CIFAR10, CIFAR100, MORPHO_MNIST, SVHN, VOC2012
-from demele.data.loaders.grid_sets import (
-    CARS3D,
-    CAUSAL3DIDENT,
-    DSPRITES,
-    FALCOR3D,
-    IDENT3D,
-    ISAAC3D,
-    MPI3D,
-    SHAPES3D,
-    SMALLNORB,
-)
+from demele.data.loaders import class_sets, grid_sets
 from demele.data.loaders.published import (
     MOST_HELD,
     Finding,
@@ -52,13 +41,7 @@ from demele.report.document import Document, Table
 from demele.runtime.work import Report, reporting
 
 #: The sets that :func:`load` knows.
-PUBLISHED: dict[str, PublishedSet] = {
-    one.name: one
-    for one in (
-        *(DSPRITES, SHAPES3D, MPI3D, CARS3D, SMALLNORB, FALCOR3D, ISAAC3D, IDENT3D, CAUSAL3DIDENT, MORPHO_MNIST),
-        *(CIFAR10, CIFAR100, SVHN, VOC2012),
-    )
-}
+PUBLISHED: dict[str, PublishedSet] = {one.name: one for one in (*grid_sets.SETS, *class_sets.SETS)}
 PACKED = "packed"
 Options = Annotated[
     Mapping[str, object] | None, Kind("NAME=VALUE", lambda word: pairs_in(word, "camera=1"), repeats=True)
