@@ -109,6 +109,8 @@ def test_a_known_reach_bounds_more() -> None:
     scores = RowScores([1, 1, 0, 0.5], reach=([0.5, 1, 0, 0.1], [0, 0, 0.2, 0.1]))
     assert (bounded_mean(scores, 0.25).low, bounded_mean(scores, 0.25).high) == pytest.approx((0.375, 0.675))
     assert breakdown(scores, gate=0.05) == 0
+    scores = RowScores([1, 0.75], reach=([2, 1], [1, 1]))  # further than the scale goes
+    assert (scores.down.tolist(), scores.up.tolist()) == ([1, 0.75], [0, 0.25])
 
 
 @settings(max_examples=40, deadline=None)

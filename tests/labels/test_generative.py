@@ -312,8 +312,10 @@ def test_units_and_constant_features_do_not_matter() -> None:
 
 def test_exchanged_classes_are_told() -> None:
     _, answers = simulated(6, 60, [0.95, 0.95, 0.95, 0.95], k=2)
-    usual = bayesian_consensus(answers, n_samples=40, n_warmup=20)
-    assert not {"classes-exchanged", "prior-without-preference"} & {note.code for note in usual.notes}
+    for n_samples, few in ((40, False), (20, True)):
+        usual = {note.code for note in bayesian_consensus(answers, n_samples=n_samples, n_warmup=20).notes}
+        assert not {"classes-exchanged", "prior-without-preference"} & usual
+        assert ("few-effective-draws" in usual) is few
     # A prior by which everybody is always wrong turns the labels round.
     found = bayesian_consensus(answers, n_samples=40, n_warmup=20, prior_right=1, prior_other=500)
     (note,) = (note for note in found.notes if note.code == "classes-exchanged")
