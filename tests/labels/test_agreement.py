@@ -17,6 +17,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.labels.joined.agreement_coefficients import (
     COEFFICIENTS,
+    Agreement,
     Scale,
     _weights,
     annotator_agreement,
@@ -52,6 +53,12 @@ def of_votes(votes: Any) -> Annotations:
 def plain_values(table: object, **options: Any) -> dict[str, float]:
     found = annotator_agreement(table, n_resamples=0, **options)
     return {name: getattr(found, name) for name in (*COEFFICIENTS, "cohen")}
+
+
+def of_five(table: Table, scale: Scale = "nominal") -> Agreement:
+    """Answers among five classes; -1 is none."""
+    made = Annotations.from_matrix(table, no_answer=-1, classes=range(5))
+    return annotator_agreement(made, scale=scale, n_resamples=0)
 
 
 def with_nan(table: Table) -> NDArray[np.float64]:
@@ -95,9 +102,7 @@ def test_krippendorff_observers(scale: Scale, alpha: float) -> None:
 
 @given(tables(), st.sampled_from(SCALES))
 def test_alpha_is_that_of_krippendorff(table: Table, scale: Scale) -> None:
-    found = annotator_agreement(
-        Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0
-    )
+    found = of_five(table, scale)
     compared = table[:, (table >= 0).sum(axis=0) >= 2]
     if np.unique(compared[compared >= 0]).size < 2:
         assert math.isnan(found.krippendorff)
@@ -125,9 +130,7 @@ def test_fleiss_is_that_of_statsmodels(m: int, n: int, k: int, seed: int) -> Non
 @given(tables(), st.sampled_from(SCALES))
 def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
     weights = {"nominal": None, "ordinal": "linear"}.get(scale, "quadratic")
-    found = annotator_agreement(
-        Annotations.from_matrix(table, no_answer=-1, classes=range(5)), scale=scale, n_resamples=0
-    )
+    found = of_five(table, scale)
     pairs = {frozenset((one.first, one.second)): one for one in found.pairs.itertuples()}
     names = list(found.per_annotator.index)
     summed = weighed = 0.0
@@ -151,7 +154,7 @@ def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
 
 @given(tables())
 def test_raw_generalised_kappa_and_rest_by_loops(table: Table) -> None:
-    found = annotator_agreement(Annotations.from_matrix(table, no_answer=-1, classes=range(5)), n_resamples=0)
+    found = of_five(table)
     same: list[float] = []
     shares = []
     right, compared = np.zeros(len(table)), np.zeros(len(table))

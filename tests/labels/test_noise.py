@@ -342,12 +342,7 @@ def test_symmetric_and_asymmetric_by_hand() -> None:
 def test_uniform_noise_refuses() -> None:
     y_cases: Any = [
         ([1, 1], {}, NotEnoughData, r"^y: expected at least 2 classes, got only 1; give all classes with `classes="),
-        (
-            [1, 2],
-            {"classes": [1, 3]},
-            InputError,
-            r"^y: 1 of 2 values are not among the 2 classes 1, 3: 2, first at row",
-        ),
+        ([1, 2], {"classes": [1, 3]}, InputError, r"^y: 1 of 2 values are not among the 2 classes 1, 3: 2, first"),
         ([1, 2], {"exact": "no"}, InputTypeError, r"^exact: expected True or False, got 'no'"),
     ]
     for y, options, error, message in y_cases:
@@ -364,15 +359,8 @@ def test_class_noise_refuses() -> None:
         ([0, 0], GOOD, InputError, r"^transition: its 2 classes have no names, and `y` has 1 classes: 0; name them"),
         (["cat", "cow"], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, "^transition:"),
         ([0, 1], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, r"lack 0, 1, which `y` has"),
-        *(
-            (
-                ["dog", "cat"],
-                matrix,
-                InputError,
-                r"no names, and those of `y` have.*classes=\[\.\.\.\]\).*; in sorted order they",
-            )
-            for matrix in (GOOD, TransitionMatrix(GOOD), TransitionCounts([[3, 1], [1, 3]]))
-        ),
+        (["dog", "cat"], GOOD, InputError, r"and those of `y` have.*classes=\[\.\.\.\]\).*; in sorted order they"),
+        (["dog", "cat"], TransitionCounts([[3, 1], [1, 3]]), InputError, "no names, and those of `y` have"),
         ([0, 1], TransitionCounts([[3, 1], [0, 0]]), NotEnoughData, r"never counted.*to_matrix\(empty='right'\)"),
         ([], GOOD, NotEnoughData, r"^y: expected at least 1 instance"),
         (["a", "b"], pd.DataFrame(GOOD, index=["a", "b"], columns=["b", "a"]), InputError, "^transition:"),

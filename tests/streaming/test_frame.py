@@ -233,11 +233,7 @@ def factors_with(**columns: Any) -> pd.DataFrame:
 BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
     "a code less": (GOOD_CODES[["z1"]], GOOD_FACTORS, "codes: expected the 2 columns of the frame, 'z1', 'z2'; got 1"),
     "a factor less": (GOOD_CODES, GOOD_FACTORS[["kind"]], "factors: expected the 2 columns.*'size' is missing"),
-    "another factor": (
-        GOOD_CODES,
-        factors_with().set_axis(["kind", "x"], axis=1),
-        "factors: .*'size' is missing, 'x' is",
-    ),
+    "another factor": (GOOD_CODES, factors_with().set_axis(["kind", "x"], axis=1), "'size' is missing, 'x' is"),
     "a factor more": (GOOD_CODES, factors_with(more=1), "factors: expected the 2 columns .*; got 3, 'more' is not"),
     "other rows": (GOOD_CODES, GOOD_FACTORS[:2], "got 3 rows of codes and 2 rows of factors"),
     "other order of rows": (GOOD_CODES, GOOD_FACTORS[::-1], "same labels in another order"),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
     from torchmetrics import Metric
+    from torchmetrics.metric import jit_distributed_available
     from torchmetrics.utilities.distributed import gather_all_tensors
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
 else:  # an error names the extra
@@ -42,6 +43,7 @@ else:  # an error names the extra
     torch = require("torch", purpose=_NEEDS)
     Tensor = torch.Tensor
     Metric = require("torchmetrics", purpose=_NEEDS).Metric
+    jit_distributed_available = require("torchmetrics.metric", purpose=_NEEDS).jit_distributed_available
     gather_all_tensors = require("torchmetrics.utilities.distributed", purpose=_NEEDS).gather_all_tensors
     TorchMetricsUserError = require("torchmetrics.utilities.exceptions", purpose=_NEEDS).TorchMetricsUserError
 
@@ -166,7 +168,8 @@ class TorchMetric(AccumulatorMetric, Metric):
         if self._is_synced:
             raise TorchMetricsUserError("the metric is synced; call unsync() before update()")
         accumulator = self._accumulator
-        if self._by_rank and accumulator._stream != (rank := _rank()):
+        if self._by_rank:  # rows of each process are a stream
+            rank = str(torch.distributed.get_rank()) if jit_distributed_available() else "0"
             accumulator = accumulator._with(accumulator._held, rank)
         self._accumulator = accumulator.update(z, a, codes_std)
 
@@ -288,7 +291,8 @@ class TorchMetric(AccumulatorMetric, Metric):
         """Merge the states of all processes, in the order of their ranks."""
         group = process_group or self.process_group
         state = self._state()
-        if dist_sync_fn is gather_all_tensors and _needs_cuda(group):
+        cards = dist_sync_fn is gather_all_tensors and jit_distributed_available() and torch.cuda.is_available()
+        if cards and str(torch.distributed.get_backend(group)) == "nccl":  # which exchanges tensors of cards only
             state = state.to(torch.device("cuda", torch.cuda.current_device()))
         states = [with_state(self._accumulator, _bytes(one)) for one in dist_sync_fn(state, group=group)]
         self._accumulator = functools.reduce(Accumulator.merge, states)
@@ -319,20 +323,6 @@ class TorchMetric(AccumulatorMetric, Metric):
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plot one value, or several from ``forward``, with matplotlib: see torchmetrics."""
         return self._plot(val, ax)
-
-
-def _rank() -> str:
-    """Return the rank of this process: the stream that its rows come from."""
-    distributed = torch.distributed
-    alone = not (distributed.is_available() and distributed.is_initialized())
-    return "0" if alone else str(distributed.get_rank())
-
-
-def _needs_cuda(group: Any) -> bool:
-    """Whether processes exchange tensors only on their GPUs, which the metric may not be on."""
-    distributed = torch.distributed
-    initialised = distributed.is_available() and distributed.is_initialized()
-    return initialised and torch.cuda.is_available() and str(distributed.get_backend(group)) == "nccl"
 
 
 def _bytes(state: Tensor) -> bytes:

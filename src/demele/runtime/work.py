@@ -116,7 +116,7 @@ class _Bar:
     """The state of the work; drawn from when it is shown until it is closed."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._state: tuple[float, float, str] = (0.0, 1.0, "")
         self._progress: Progress | None = None
         self._closed = False
@@ -124,7 +124,9 @@ class _Bar:
     def report(self, done: float, total: float, label: str) -> None:
         with self._lock:
             self._state = (done, total, label)
-            self._update()
+            if self._progress is not None:
+                task = self._progress.task_ids[0]
+                self._progress.update(task, completed=done, total=total, description=label)
 
     def show(self) -> None:
         from rich.console import Console
@@ -138,18 +140,13 @@ class _Bar:
             self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
             self._progress.add_task("", total=1.0)
             self._progress.start()
-            self._update()
+            self.report(*self._state)
 
     def close(self) -> None:
         with self._lock:
             self._closed = True
             if self._progress is not None:
                 self._progress.stop()
-
-    def _update(self) -> None:
-        if self._progress is not None:
-            done, total, label = self._state
-            self._progress.update(self._progress.task_ids[0], completed=done, total=total, description=label)
 
 
 def part_of(report: Report | None, index: int, parts: int, prefix: str) -> Report | None:
