@@ -1,16 +1,17 @@
 """Scenarios of the bench draw what they say, and expect only what can be built."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from demele import bench
 from demele.bench.expectations import Candidate, Representation, own_settings
 from demele.bench.run import chosen_candidates, declined, drawn
 from demele.bench.scenarios import CHANGES, MULTIPLES, SCENARIOS, M, tangent
+from demele.core.arrays import Floats
 from demele.errors import InputError
 from demele.metrics import interventional_robustness
 from demele.metrics.catalogue import CATALOGUE
@@ -34,17 +35,23 @@ def sample(name: str, severity: float, seed: int = 0, n: int = N) -> Representat
     return drawn(SCENARIOS[name], severity, seed, n)
 
 
-def pair(name: str, severity: float, seed: int = 0, n: int = N) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pair(name: str, severity: float, seed: int = 0, n: int = N) -> tuple[Floats, Floats]:
     found = sample(name, severity, seed, n)
     return np.asarray(found.codes, float), np.asarray(found.factors, float)
 
 
-def linear_map(codes: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def every(name: str, n: int = N) -> Iterator[tuple[float, Floats, Floats]]:
+    """Yield each severity of a scenario with codes and factors."""
+    for severity in SCENARIOS[name].severities:
+        yield severity, *pair(name, severity, n=n)
+
+
+def linear_map(codes: Floats, factors: Floats) -> Floats:
     """Return the matrix W of codes = factors W."""
     return np.asarray(np.linalg.lstsq(factors, codes, rcond=None)[0])
 
 
-def same_rows(first: NDArray[np.float64], second: NDArray[np.float64]) -> None:
+def same_rows(first: Floats, second: Floats) -> None:
     """Both have the same rows, in any order."""
     assert_exact(first[np.lexsort(first.T)], second[np.lexsort(second.T)])
 
@@ -101,21 +108,19 @@ def test_noise_leaves_its_share_of_the_factor() -> None:
 
 
 def test_mixing_adds_a_share_of_one_other_factor_in_a_ring() -> None:
-    for share in SCENARIOS["mixing"].severities:
+    for share, codes, factors in every("mixing"):
         mixing = (1 - share) * np.eye(M)
         for row in range(M):
             mixing[row, (row + 1) % M] = share
-        codes, factors = pair("mixing", share)
         assert_close(codes, factors @ mixing, ROUNDING)
 
 
 def test_the_tangent_maps_the_unit_interval_onto_itself() -> None:
     line = np.linspace(0, 1, 1001)
-    for curvature in SCENARIOS["non_linear"].severities:
+    for curvature, codes, factors in every("non_linear"):
         curve = tangent(line, curvature)
         assert_close(curve[[0, 500, 1000]], [0.0, 0.5, 1.0], ROUNDING)
         assert (np.diff(curve) > 0).all()
-        codes, factors = pair("non_linear", curvature)
         assert_exact(codes, tangent(factors, curvature))
     # by hand at 1/4, where 1000 ** 0 = 1: width 2 atan(1/2), whose half has the tangent 1/2; tan(x/2) = sqrt(5) - 2
     assert_close(tangent(np.array([0.75]), 0.25), [math.sqrt(5) - 2 + 0.5], ROUNDING)
@@ -142,8 +147,7 @@ def test_redundant_layouts() -> None:
 
 
 def test_partial_keeps_all_codes() -> None:
-    for left in SCENARIOS["partial"].severities:
-        codes, factors = pair("partial", left)
+    for left, codes, factors in every("partial"):
         assert codes.shape[1] == M
         assert_exact(factors, codes[:, : int(left)])
 
@@ -152,8 +156,7 @@ def test_partial_keeps_all_codes() -> None:
 
 
 def test_rotation_turns_pairs_and_keeps_distances() -> None:
-    for share in SCENARIOS["rotation"].severities:
-        codes, factors = pair("rotation", share)
+    for share, codes, factors in every("rotation"):
         assert_close(codes @ codes.T, factors @ factors.T, ROUNDING)
         turn = linear_map(codes, factors)
         cosine, sine = math.cos(share * math.pi / 4), math.sin(share * math.pi / 4)
@@ -181,8 +184,7 @@ def test_oblique_has_the_stated_condition_number() -> None:
 
 
 def test_twist_keeps_the_radius_and_can_be_undone() -> None:
-    for turns in SCENARIOS["twist"].severities:
-        codes, factors = pair("twist", turns)
+    for turns, codes, factors in every("twist"):
         as_points = codes[:, 0::2] + 1j * codes[:, 1::2]
         meant = factors[:, 0::2] + 1j * factors[:, 1::2]
         assert_close(np.abs(as_points), np.abs(meant), ROUNDING)
@@ -200,8 +202,7 @@ def test_twist_keeps_the_radius_and_can_be_undone() -> None:
 def test_correlated_factors_have_the_rank_correlation_of_their_copula() -> None:
     n = 4000
     pairs = [(first, second) for first in range(M) for second in range(first)]
-    for rho in SCENARIOS["correlated"].severities:
-        codes, factors = pair("correlated", rho, n=n)
+    for rho, codes, factors in every("correlated", n):
         assert_exact(codes, factors)
         centred = factors - 0.5
         # 12 times the covariance of uniform margins is their rank correlation, without bias, row by row
@@ -212,8 +213,7 @@ def test_correlated_factors_have_the_rank_correlation_of_their_copula() -> None:
 
 
 def test_annotation_noise_replaces_the_stated_share_by_uniform_draws() -> None:
-    for share in SCENARIOS["annotation_noise"].severities[1:]:
-        codes, factors = pair("annotation_noise", share, n=4000)
+    for share, codes, factors in list(every("annotation_noise", 4000))[1:]:
         wrong = codes != factors
         assert_mean(wrong.mean(axis=1), share)
         replaced = factors[wrong]
@@ -224,8 +224,7 @@ def test_annotation_noise_replaces_the_stated_share_by_uniform_draws() -> None:
 
 def test_outliers_are_the_stated_share_of_rows() -> None:
     n = 20_000
-    for share in SCENARIOS["outliers"].severities:
-        codes, factors = pair("outliers", share, n=n)
+    for share, codes, factors in every("outliers", n):
         far = (codes != factors).any(axis=1)
         assert far.sum() == round(share * n)
         assert_exact(codes[far], 50 * factors[far])
@@ -235,8 +234,7 @@ def test_outliers_are_the_stated_share_of_rows() -> None:
 
 
 def test_tied_codes_share_their_lowest_value() -> None:
-    for share in SCENARIOS["tied"].severities[1:]:
-        codes, factors = pair("tied", share, n=4000)
+    for share, codes, factors in list(every("tied", 4000))[1:]:
         low = codes == share
         assert_mean(low.mean(axis=1), share)
         assert_exact(low, factors <= share)
@@ -244,8 +242,7 @@ def test_tied_codes_share_their_lowest_value() -> None:
 
 
 def test_heavy_tails_are_monotone_quantiles_of_student_t() -> None:
-    for severity in SCENARIOS["heavy_tails"].severities:
-        codes, factors = pair("heavy_tails", severity)
+    for _, codes, factors in every("heavy_tails"):
         assert_exact(np.argsort(codes, axis=0), np.argsort(factors, axis=0))
     # closed forms for two degrees of freedom and for one
     codes, factors = pair("heavy_tails", 0.5)
@@ -258,8 +255,7 @@ def test_heavy_tails_are_monotone_quantiles_of_student_t() -> None:
 
 
 def test_inactive_codes_stand_beside_perfect_ones() -> None:
-    for more in SCENARIOS["inactive"].severities:
-        codes, factors = pair("inactive", more)
+    for _, codes, factors in every("inactive"):
         assert_exact(codes[:, :M], factors)
         assert (np.ptp(codes[:, M:], axis=0) == 0).all()
 
@@ -274,8 +270,7 @@ def test_duplicated_codes_are_copies_and_the_first_is_meant() -> None:
 
 
 def test_constant_factors_have_constant_codes() -> None:
-    for flat in SCENARIOS["constant_factor"].severities:
-        codes, factors = pair("constant_factor", flat)
+    for flat, codes, factors in every("constant_factor"):
         assert_exact(codes, factors)
         assert (np.ptp(factors, axis=0) == 0).sum() == flat
 
