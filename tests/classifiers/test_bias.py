@@ -160,16 +160,20 @@ def truths_within(budget: NoiseBudget, labels: Array, k: int) -> Array:
     return within
 
 
+def proportion_of(measure: str, of: int, predictions: Any, truths: Any) -> tuple[Any, Any]:
+    """Successes and trials under every assignment of true labels."""
+    if measure == "accuracy":
+        return (truths == predictions).sum(axis=1), np.full(len(truths), predictions.size)
+    said, there = predictions == of, truths == of
+    trials = {"precision": said & np.ones_like(there), "recall": there, "f1": said | there}[measure]
+    return (said & there).sum(axis=1), trials.sum(axis=1)
+
+
 def measured(measure: str, of: int, predictions: Array, truths: Array) -> Array:
     """The measure under every assignment, NaN where it is not defined."""
-    if measure == "accuracy":
-        values: Array = (truths == predictions).mean(axis=1)
-        return values
-    hit = ((truths == of) & (predictions == of)).sum(axis=1).astype(float)
-    there, said = (truths == of).sum(axis=1), float((predictions == of).sum())
-    whole = {"precision": np.full(len(hit), said), "recall": there, "f1": (there + said) / 2}[measure]
-    with np.errstate(invalid="ignore"):
-        return np.where(whole > 0, hit / whole, np.nan)
+    hits, trials = proportion_of(measure, of, predictions, truths)
+    share: Array = hits / np.where(trials > 0, trials, np.nan)
+    return 2 * share / (1 + share) if measure == "f1" else share
 
 
 def extremes(values: Array) -> tuple[float, float]:
@@ -415,15 +419,6 @@ def test_what_the_binary_correction_refuses() -> None:
 
 
 # --------------------------------------------------------------------------------------------------------- worst case
-
-
-def proportion_of(measure: str, of: int, predictions: Any, truths: Any) -> tuple[Any, Any]:
-    """Successes and trials under every assignment of true labels."""
-    if measure == "accuracy":
-        return (truths == predictions).sum(axis=1), np.full(len(truths), predictions.size)
-    said, there = predictions == of, truths == of
-    trials = {"precision": said & np.ones_like(there), "recall": there, "f1": said | there}[measure]
-    return (said & there).sum(axis=1), trials.sum(axis=1)
 
 
 @pytest.mark.parametrize("limited", [False, True])

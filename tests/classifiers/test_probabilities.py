@@ -1,6 +1,8 @@
 """Losses, calibration errors and areas, against scikit-learn, every flip of few labels, and true labels."""
 
 import itertools
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,13 @@ from tests.tolerances import ROUNDING, assert_close
 P, GIVEN = np.array([0.9, 0.8, 0.3, 0.6, 0.05]), np.array([1, 0, 0, 1, 0])
 NOISE = TransitionMatrix([[0.95, 0.05], [0.1, 0.9]])
 SIX = 6e-7
+
+
+def flips(y: NDArray[Any], most: int) -> Iterator[NDArray[Any]]:
+    """Yield labels of 0 and 1 of which at most so many are changed, in every way."""
+    for m in range(most + 1):
+        for rows in itertools.combinations(range(y.size), m):
+            yield np.where(np.isin(np.arange(y.size), rows), 1 - y.astype(int), y)
 
 
 def test_losses_are_those_of_scikit_learn() -> None:
@@ -77,13 +86,9 @@ def test_the_worst_case_is_that_of_all_flips(loss: str) -> None:
     y, models = rng.integers(0, 2, 9), {"a": rng.random(9), "b": rng.random(9)}
     most = 2.0 if loss == "log" else None
     found = probability_loss(models, y, loss=loss, noise=0.25, most=most)  # type: ignore[arg-type]
+    wrong = [probability_loss(models, one, loss=loss, most=most, classes=[0, 1]) for one in flips(y, 2)]  # type: ignore[arg-type]
     for row in found.rows:
-        values = []
-        for m in range(3):
-            for rows in itertools.combinations(range(9), m):
-                flipped = y.copy()
-                flipped[list(rows)] = 1 - flipped[list(rows)]
-                values.append(probability_loss(models, flipped, loss=loss, most=most, classes=[0, 1])[row.name].value)  # type: ignore[arg-type]
+        values = [one[row.name].value for one in wrong]
         assert_close([row.corrected.low, row.corrected.high], [min(values), max(values)], ROUNDING)
 
 
@@ -212,17 +217,6 @@ def test_contaminations_shrink_the_area_and_flip_rates_become_contaminations() -
     assert found["scores"].corrected_value == pytest.approx(roc_auc_score(y, s), abs=0.004)
 
 
-def _by_all_subsets(s: NDArray[np.float64], y: NDArray[np.bool_], wrong: int) -> tuple[float, float]:
-    areas = []
-    for m in range(wrong + 1):
-        for rows in itertools.combinations(range(y.size), m):
-            flipped = y.copy()
-            flipped[list(rows)] = ~flipped[list(rows)]
-            if 0 < flipped.sum() < y.size:
-                areas.append(roc_auc_score(flipped, s))
-    return min(areas), max(areas)
-
-
 def test_bounds_are_those_of_all_subsets_of_wrong_labels() -> None:
     assert [worst_areas(A, Y, m)[0] for m in (1, 2, 3)] == pytest.approx([0.683333, 0.516667, 0.375], abs=5e-7)
     rng = np.random.default_rng(4)
@@ -230,15 +224,14 @@ def test_bounds_are_those_of_all_subsets_of_wrong_labels() -> None:
         y = rng.permutation(np.arange(10) < rng.integers(4, 7))
         s = np.round(rng.random(10), 1 if case % 2 else 3)
         for m in (1, 2, 3):
-            assert_close(worst_areas(s, y, m), _by_all_subsets(s, y, m), ROUNDING)
+            areas = [roc_auc_score(one, s) for one in flips(y, m) if 0 < one.sum() < y.size]
+            assert_close(worst_areas(s, y, m), [min(areas), max(areas)], ROUNDING)
     assert worst_areas(A, Y, 5) == (0, 1)
 
 
 def test_the_worst_case_of_a_difference_holds_for_any_wrong_labels() -> None:
     found = auc({"a": A, "b": B}, Y, noise=0.2)["b - a"]
-    for rows in itertools.combinations(range(11), 2):
-        flipped = Y.copy()
-        flipped[list(rows)] = ~flipped[list(rows)]
+    for flipped in flips(Y, 2):
         gap = roc_auc_score(flipped, B) - roc_auc_score(flipped, A)
         assert found.corrected.low <= gap <= found.corrected.high
     assert np.isnan(found.p_value)

@@ -219,8 +219,8 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
         (None, {"runs": {"clean": ["noisy"]}}, "runs: model 'clean' has the name of a representation"),
         (None, {"paired_runs": True}, "paired_runs: pairs the runs of models, and no runs are named"),
         (None, {"runs": {"m": ["noisy", "again"]}, "paired_runs": True}, "paired_runs: expected as many runs"),
-        (None, {"against": "cleen"}, "against: unknown name 'cleen'; did you mean"),
-        (None, {"primary": "sap"}, "primary: this call has no metric 'sap'"),
+        (None, {"against": "cleen"}, "against: expected one of noisy, again, clean, got 'cleen'; did you mean"),
+        (None, {"primary": "sap"}, "primary: expected 'mig', got 'sap'"),
         (None, {"n_bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
     ]
     for codes, options, message in codes_cases:

@@ -284,7 +284,7 @@ def audited_tables(case: Case, settings: TableSettings, pairs: bool) -> tuple[In
     rows = bin_rows(data.codes, data.factors, of_codes, of_factors)
     audited = next(iter(case.noise.values())).rows
     factors, sizes = rows.factors.copy(), rows.factor_bins.copy()
-    true_values = {}
+    truth = rows.factors[:, audited]
     for i, (known, bins) in enumerate(zip(case.of_factors, of_factors, strict=True)):
         if known is None:
             continue
@@ -292,12 +292,10 @@ def audited_tables(case: Case, settings: TableSettings, pairs: bool) -> tuple[In
         sizes[i] = max(sizes[i], len(known.classes))
         factors[i] = np.where(missing, sizes[i], factors[i])  # what is missing is one value more
         values = known.values if bins is None else cut(np.asarray(known.values, dtype=np.float64), bins)
-        true_values[i] = np.where(missing[audited], sizes[i], values)
+        truth[i] = np.where(missing[audited], sizes[i], values)
     rows = replace(rows, factors=factors, factor_bins=sizes)
     given = replace(rows, codes=rows.codes[:, audited], factors=factors[:, audited])
-    true = replace(given, factors=given.factors.copy())
-    for i, values in true_values.items():
-        true.factors[i] = values
+    true = replace(given, factors=truth)
     place = np.full(rows.n, -1, dtype=np.intp)
     place[audited] = np.arange(audited.size)
     halves = [half for index in range(SPLITS_OF_AUDITS) for half in split_rows(rows.n, audited, case.run.seed, index)]

@@ -328,17 +328,13 @@ def compare_representations(
     )
     call = replace(call, run=replace(call.run, halves=True))
     models = checked_models(given, runs, paired=paired_runs)
-    if against is None:
-        pairs = list(combinations(models, 2))
-    elif against in models:
+    pairs = list(combinations(models, 2))
+    if against is not None:
+        checked_name(against, "against", models)
         pairs = [(against, name) for name in models if name != against]
-    else:
-        raise UnknownNameError("against", f"unknown name {against!r}{suggestion(str(against), list(models))}")
     chosen = (primary,) if isinstance(primary, str) else tuple(primary or ())
-    asked = [one.name for one in call.asked]
     for name in chosen:
-        if name not in asked:
-            raise UnknownNameError("primary", f"this call has no metric {quoted(name)}{suggestion(str(name), asked)}")
+        checked_name(name, "primary", [one.name for one in call.asked])
     said: dict[tuple[str, type[Warning]], dict[str, None]] = {}
     read: dict[str, Callable[[], Evaluation]] = {}
     for name, own in held.items():
