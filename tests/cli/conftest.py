@@ -1,6 +1,7 @@
 """A small representation in files of every kind."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,14 @@ class Program:
         assert (run.status, run.out, error.startswith("demele: error: ")) == (2, "", True), run.err
         assert all(line.startswith("demele: warning: ") for line in warnings)
         assert message in error
+
+
+def mistakes(table: str) -> pytest.MarkDecorator:
+    """Parametrise a test by a table: in each line the words of a command, and what its refusal says."""
+    rows = [line.split(" | ") for line in table.strip().splitlines()]
+    return pytest.mark.parametrize(
+        ("words", "message"), [(shlex.split(words), message.strip()) for words, message in rows]
+    )
 
 
 def never(*arguments: Any, **options: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from demele import classifiers
 from demele.labels import Audit, estimate_transition
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, mistakes
 from tests.tolerances import ROUNDING, assert_close
 
 PLAIN = ("data.csv::old", "data.csv::label")
@@ -55,28 +55,20 @@ def test_knowledge_of_the_noise_reaches_the_library(demele: Program, labels_fold
 
 
 @pytest.fixture
-def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
+def wrong_files(labels_folder: Path, judged: pd.DataFrame) -> Path:
     """Files with something wrong in each."""
-
     np.save("empty.npy", np.array([], dtype=np.int64))
     pd.DataFrame({"row": [1], "true_label": [1], "design": "selective"}).to_csv("chosen.csv", index=False)
     return labels_folder
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("old.npy", "empty.npy"), "empty.npy: has no rows"),
-        ((*PLAIN, "--audit", "chosen.csv"), "give --noise RATE|FILE as well, or an audit of rows"),
-        ((*PLAIN, "--audit-design", "uniform"), "--audit-design and --audit-key: are for --audit"),
-    ],
-)
-def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], message: str, demele: Program, mistakes: Path) -> None:
-    run = demele("assess", *arguments)
-    assert run.status == 2
-    assert run.out == ""
-    assert run.err.startswith("demele: error: ")
-    assert run.err.count("\n") == 1
-    assert message in run.err
+@mistakes("""
+old.npy empty.npy | empty.npy: has no rows
+data.csv::old data.csv::label --audit chosen.csv | give --noise RATE|FILE as well, or an audit of rows
+data.csv::old data.csv::label --audit-design uniform | --audit-design and --audit-key: are for --audit
+""")
+def test_a_mistake_is_one_clear_line(words: list[str], message: str, demele: Program, wrong_files: Path) -> None:
+    demele.refused(message, "assess", *words)
+    run = demele("assess", *words)
     for word in ("noise=", "audit=", "classes=[", "true_labels", "argmax(axis=1)" * (".npy" not in run.err), "Audit("):
         assert not word or word not in run.err

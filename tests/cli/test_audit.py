@@ -11,7 +11,7 @@ import pytest
 
 from demele import classifiers
 from demele.labels import Audit, disagreement, draw_audit, join_audits
-from tests.cli.conftest import WORDS, Program
+from tests.cli.conftest import WORDS, Program, mistakes
 
 
 @pytest.mark.parametrize("design", ["uniform", "weighted"])
@@ -306,29 +306,18 @@ def test_a_sheet_in_strata_leads_back_to_its_audit(demele: Program, questions: p
     assert (run.status, "1 row has no answer" in run.err) == (2, True), run.err
 
 
-DRAW = ("audit", "draw", "questions.csv::label", "--size", 9)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (DRAW[:3], "expected LABELS --size N or LOG... --size N, got no --size (see demele audit draw -h)"),
-        ((*DRAW, "--disagreement", "short.csv"), "--disagreement: expected 600 rows, as many as"),
-        ((*DRAW, "--blind"), "-o: --blind writes a sheet and a key next to it"),
-        ((*DRAW, "--blind", "-o", "s.json"), "-o: expected a file called .csv, .tsv, .xlsx, got s.json"),
-        ((*DRAW, "--keep", "id"), "--keep: says what the sheet of --blind shows"),
-        ((*DRAW, "--blind", "-o", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),
-        ((*DRAW, "--positive", "yak"), "--positive: give --blind as well"),
-        ((*DRAW, "--positive", "cow", "--blind", "-o", "s.csv"), "--positive: expected at least 1 row"),
-        (
-            ("assess", "questions.csv::old", "questions.csv::label", "--unseen-positives", 0.01),
-            "--unseen-positives: expected an --audit that demele audit draw --positive drew",
-        ),
-    ],
-)
-def test_a_mistake_is_one_clear_line(
-    words: tuple[object, ...], message: str, demele: Program, questions: pd.DataFrame
-) -> None:
+@mistakes("""
+audit draw questions.csv::label | expected LABELS --size N or LOG... --size N, got no --size (see demele audit draw -h)
+audit draw questions.csv::label --size 9 --disagreement short.csv | --disagreement: expected 600 rows, as many as
+audit draw questions.csv::label --size 9 --blind | -o: --blind writes a sheet and a key next to it
+audit draw questions.csv::label --size 9 --blind -o s.json | -o: expected a file called .csv, .tsv, .xlsx, got s.json
+audit draw questions.csv::label --size 9 --keep id | --keep: says what the sheet of --blind shows
+audit draw questions.csv::label --size 9 --blind -o s.csv --keep id,label | --keep: label holds labels or predictions
+audit draw questions.csv::label --size 9 --positive yak | --positive: give --blind as well
+audit draw questions.csv::label --size 9 --positive cow --blind -o s.csv | --positive: expected at least 1 row
+assess questions.csv::old questions.csv::label --unseen-positives 0.01 | that demele audit draw --positive drew
+""")
+def test_a_mistake_is_one_clear_line(words: list[str], message: str, demele: Program, questions: pd.DataFrame) -> None:
     questions[["old", "new"]].head(10).to_csv("short.csv", index=False)
     demele.refused(message, *words)
     assert not Path("s.csv").exists()

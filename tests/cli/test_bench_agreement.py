@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from demele import bench
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, mistakes
 
 
 @pytest.fixture
@@ -24,39 +24,20 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     return table
 
 
-CALL = (
-    "bench",
-    "agreement",
-    "scores.csv",
-    "--collapsed",
-    "dead",
-    "--within",
-    "d",
-    "--null",
-    "null.csv",
-    "--draws",
-    200,
-)
-
-
 def test_what_is_printed_is_what_the_library_finds(demele: Program, scores: pd.DataFrame) -> None:
-    run = demele.done(*CALL)
+    words = "bench agreement scores.csv --collapsed dead --within d --null null.csv --draws 200"
+    run = demele.done(*words.split())
     null = pd.read_csv("null.csv")
     expected = bench.agreement(scores, collapsed="dead", within="d", null=null, draws=200)
     assert json.loads(run.out) == json.loads(expected.to_json())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("scores.csv", "--halves", "null.csv"), "--halves: expected two tables"),
-        (("scores.csv", "--draws", 5), "--draws: expected a whole number >= 100"),
-    ],
-)
-def test_mistakes_are_told_in_one_line(
-    demele: Program, scores: pd.DataFrame, arguments: tuple[object, ...], words: str
-) -> None:
-    demele.refused(words, "bench", "agreement", *arguments)
+@mistakes("""
+scores.csv --halves null.csv | --halves: expected two tables
+scores.csv --draws 5 | --draws: expected a whole number >= 100
+""")
+def test_mistakes_are_told_in_one_line(demele: Program, scores: pd.DataFrame, words: list[str], message: str) -> None:
+    demele.refused(message, "bench", "agreement", *words)
 
 
 def test_one_cell_that_is_no_number_is_told_alone(demele: Program, scores: pd.DataFrame) -> None:

@@ -1,7 +1,6 @@
 """``demele bench methods`` from its arguments to what it leaves behind."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,9 @@ import pandas as pd
 import pytest
 
 from demele import bench
+from demele.bench.comparisons import compared
 from demele.runtime.sweep import Sweep
-from tests.cli.conftest import WORDS, Program, never
+from tests.cli.conftest import WORDS, Program, mistakes, never
 
 _MINE = """\
 import numpy as np
@@ -138,74 +138,49 @@ def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.Da
         assert "chatter" in run.err
 
 
-# Where results go ------------------------------------------------------------------------------------------------
-
-
 # Mistakes --------------------------------------------------------------------------------------------------------
 
-LABELS = ("true.npy",)
-MODELS = (*LABELS, "--predictions", "data.csv::old,new,twin")
+MODELS = ("true.npy", "--predictions", "data.csv::old,new,twin")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--predictions", "none.csv", *LABELS), "none.csv: No such file or directory"),
-        (("--predictions", "data.csv::old,nwe", *LABELS), "holds no column called 'nwe'; did you mean 'new'?"),
-        (("--predictions", "data.csv::old,new"), "expected no file or LABELS --predictions FILE or"),
-        (LABELS, "or LABELS --features FILE or --label-set NAME, got 1 file"),
-        (("--label-set", "mmlu_redux", *LABELS), "--label-set NAME, got 1 file"),
-        (("--label-set", "mmlu"), "--label-set: expected one of mmlu_redux"),
-        (("--features", "described.csv::x", *MODELS), "got 1 file with --features and --predictions"),
-        (("--label-set", "mmlu_redux", "--features", "f.npy"), "got 0 files with --features and --label-set"),
-        ((*MODELS, "--classes", "0,1"), "LABELS: "),
-        (("--features", "described.csv::x,y", *LABELS), "--features and LABELS: expected the same number of rows"),
-        (("--features", "described.csv", *LABELS), "described.csv: expected columns of numbers, got words in animal"),
-        ((*MODELS, "--folds", "3"), "--folds: is for the whole experiment"),
-        ((*MODELS, "--classifiers", "3"), "--classifiers: is for the whole experiment"),
-        (
-            (*MODELS, "--kind", "uniform", "--annotations", "data.csv::old,new"),
-            "--annotations: only --kind feature uses them",
-        ),
-        ((*MODELS, "--noise", "5"), "--noise: expected a share of the labels in [0, 1], got 5.0; for 5% write 0.05"),
-        ((*MODELS, "--noise", "0.01,1"), "--noise: expected a number in [0, 1), got 1.0"),
-        ((*MODELS, "--noise", ","), "--noise: expected items separated by commas"),
-        (
-            (*MODELS, "--noise", "0.9", "--annotations", "data.csv::old,new"),
-            "--noise: 0.9 of 600 instances would be 540 wrong labels",
-        ),
-        ((*MODELS, "--noise", "0.1", "--at", "0.2"), "--at: expected one of the noise rates 0.1, got 0.2"),
-        ((*MODELS, "--at", "0.3"), "--at: expected one of the noise rates 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, got 0.3"),
-        ((*MODELS, "--quick", "--at", "0.2"), "--at: expected one of the noise rates 0.05, 0.1, got 0.2"),
-        ((*MODELS, "--methods", ","), "--methods: expected names, separated by commas"),
-        (
-            (*MODELS, "--methods", "audit(labels=1)"),
-            "--methods, audit(labels=1): labels: expected a whole number >= 2, got 1",
-        ),
-        ((*MODELS, "--methods", "none.py::f"), "--methods: none.py: no such file"),
-        ((*MODELS, "--methods", "mine.txt::f"), "--methods: mine.txt: expected a Python file, called .py"),
-        ((*MODELS, "--methods", "mine.py::asker,bolder"), "a function of mine.py is written mine.py::bolder"),
-        ((*MODELS, "--methods", "mine.py::boldr"), "mine.py has no function called 'boldr'; did you mean 'bolder'"),
-        ((*MODELS, "--methods", "mine.py::data"), "mine.py::data is no function (baseline, candidate, labels)"),
-        ((*MODELS, "--methods", "mine.py::lonely"), "--methods: 'lonely' cannot be called with (baseline, candidate"),
-        ((*MODELS, "--methods", "broken.py::f"), "--methods: broken.py, line 1: '(' was never closed"),
-        ((*MODELS, "--measures", "precision"), "in a command precision:CLASS, with CLASS one of 0"),
-        ((*MODELS, "--measures", "precision:"), "--measures: expected a class after the colon"),
-        ((*MODELS, "--level", "95"), "--level: expected"),
-        ((*MODELS, "--pictures", "folder"), "--pictures has a new name; write -o FILE.svg"),
-        ((*MODELS, "--methods", "mine.py::asker", "-o", "mine.py", "--force"), "mine.py: its suffix says nothing"),
-        ((*MODELS, "--store", "no/rows.jsonl"), "there is no folder no; make it first"),
-        ((*MODELS, "--store", "there.html"), "--store: there.html is not a store of rows"),
-    ],
-)
+@mistakes("""
+true.npy --predictions none.csv | none.csv: No such file or directory
+true.npy --predictions data.csv::old,nwe | holds no column called 'nwe'; did you mean 'new'?
+--predictions data.csv::old,new | expected no file or LABELS --predictions FILE or
+true.npy | or LABELS --features FILE or --label-set NAME, got 1 file
+true.npy --label-set mmlu_redux | --label-set NAME, got 1 file
+--label-set mmlu | --label-set: expected one of mmlu_redux
+--label-set mmlu_redux --features f.npy | got 0 files with --features and --label-set
+true.npy --features described.csv::x,y | --features and LABELS: expected the same number of rows
+true.npy --features described.csv | described.csv: expected columns of numbers, got words in animal
+MODELS --features described.csv::x | got 1 file with --features and --predictions
+MODELS --classes 0,1 | LABELS:
+MODELS --classifiers 3 | --classifiers: is for the whole experiment
+MODELS --kind uniform --annotations data.csv::old,new | --annotations: only --kind feature uses them
+MODELS --noise 5 | --noise: expected a share of the labels in [0, 1], got 5.0; for 5% write 0.05
+MODELS --noise , | --noise: expected items separated by commas
+MODELS --noise 0.9 --annotations data.csv::old,new | --noise: 0.9 of 600 instances would be 540 wrong labels
+MODELS --at 0.3 | --at: expected one of the noise rates 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, got 0.3
+MODELS --quick --at 0.2 | --at: expected one of the noise rates 0.05, 0.1, got 0.2
+MODELS --methods , | --methods: expected names, separated by commas
+MODELS --methods audit(labels=1) | --methods, audit(labels=1): labels: expected a whole number >= 2, got 1
+MODELS --methods none.py::f | --methods: none.py: no such file
+MODELS --methods mine.txt::f | --methods: mine.txt: expected a Python file, called .py
+MODELS --methods mine.py::asker,bolder | a function of mine.py is written mine.py::bolder
+MODELS --methods mine.py::boldr | mine.py has no function called 'boldr'; did you mean 'bolder'
+MODELS --methods mine.py::data | mine.py::data is no function (baseline, candidate, labels)
+MODELS --methods mine.py::lonely | --methods: 'lonely' cannot be called with (baseline, candidate
+MODELS --methods broken.py::f | --methods: broken.py, line 1: '(' was never closed
+MODELS --measures precision | in a command precision:CLASS, with CLASS one of 0
+MODELS --measures precision: | --measures: expected a class after the colon
+MODELS --methods mine.py::asker -o mine.py --force | mine.py: its suffix says nothing
+MODELS --store there.html | --store: there.html is not a store of rows
+""")
 def test_a_mistake_is_one_clear_line_before_any_computing(
-    arguments: tuple[str, ...],
-    message: str,
-    demele: Program,
-    own: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], message: str, demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sweep, "run", never)
-    monkeypatch.setattr(sys.modules["demele.bench.comparisons.compared"], "artificial_annotators", never)
-    demele.refused(message, "bench", "methods", *arguments, "--quiet")
+    monkeypatch.setattr(compared, "artificial_annotators", never)
+    given = (*MODELS, *words[1:]) if words[0] == "MODELS" else words
+    demele.refused(message, "bench", "methods", *given, "--quiet")
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"

@@ -22,7 +22,7 @@ from demele.cli.main import ABOUT, COMMANDS, OVERVIEW, found, main
 from demele.core.bibliography import bibliography, parse, software
 from demele.core.errors import InputError
 from demele.core.kinds import names_in
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, mistakes
 from tests.refusals import refuses
 
 #: A run of each command on small data, and the ends of files that its result can be written to.
@@ -341,15 +341,12 @@ def test_columns_of_standard_input_are_those_of_the_file(demele: Program, sent: 
     assert json.loads(found.out)["name"] == "stdin"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("-", "table.csv::shape"), "say what standard input is, with --input-format csv|"),
-        (("table.csv::z1", "table.csv::shape", "--input-format", "csv"), "give - instead of a file"),
-    ],
-)
-def test_standard_input_that_cannot_be_read(arguments: tuple[str, ...], said: str, demele: Program, sent: Path) -> None:
-    demele.refused(said, "score", *arguments)
+@mistakes("""
+- table.csv::shape | say what standard input is, with --input-format csv|
+table.csv::z1 table.csv::shape --input-format csv | give - instead of a file
+""")
+def test_standard_input_that_cannot_be_read(words: list[str], message: str, demele: Program, sent: Path) -> None:
+    demele.refused(message, "score", *words)
 
 
 # What goes wrong in a first hour is told where it is, with the remedy ------------------------------------------------

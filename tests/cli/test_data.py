@@ -14,7 +14,7 @@ import pytest
 import demele as library
 from demele.data.loaders.loading import PUBLISHED, load
 from demele.data.loaders.published import PublishedFile, PublishedSet, open_converted
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, mistakes
 from tests.data import published_files as files
 from tests.data.published_files import Written
 from tests.tolerances import assert_exact
@@ -46,31 +46,22 @@ def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:
     assert library.data.open_images(path).name == "squares"
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("make", "dsprites", "-o", "a.npz"), "NAME: dsprites is published, and no formula draws it"),
-        (("make", "room"), "expected NAME -o FILE.npz, got no -o FILE.npz"),
-        (("make", "room", "-o", "a.npy"), "expected NAME -o FILE.npz, got no -o FILE.npz"),
-        (("make", "room", "--images", "2", "-o", "a.npz"), "--images: room has no such setting"),
-        (("convert", "mpi3d", "x"), "expected NAME PATH -o FILE.npy, got no -o FILE.npy"),
-        (("convert", "mpi3d", "x", "-o", "x.npy", "--variant", "y"), "--variant: mpi3d has no variant 'y'"),
-        (("convert", "mpi3d", "nowhere", "-o", "x.npy"), "PATH: there is no nowhere; MPI3D is published by"),
-        (
-            ("check", "sprites", "x"),
-            f"NAME: expected one of {', '.join(PUBLISHED)}, got 'sprites'; did you mean 'dsprites'",
-        ),
-        (
-            ("describe", "shapes"),
-            f"NAME: expected one of {', '.join(library.data.image_set_names())}, got 'shapes'; did you mean 'shapes3d'",
-        ),
-    ],
-)
+@mistakes("""
+make dsprites -o a.npz | NAME: dsprites is published, and no formula draws it
+make room | expected NAME -o FILE.npz, got no -o FILE.npz
+make room -o a.npy | expected NAME -o FILE.npz, got no -o FILE.npz
+make room --images 2 -o a.npz | --images: room has no such setting
+convert mpi3d x | expected NAME PATH -o FILE.npy, got no -o FILE.npy
+convert mpi3d x -o x.npy --variant y | --variant: mpi3d has no variant 'y'
+convert mpi3d nowhere -o x.npy | PATH: there is no nowhere; MPI3D is published by
+check sprites x | got 'sprites'; did you mean 'dsprites'
+describe shapes | got 'shapes'; did you mean 'shapes3d'
+""")
 def test_mistakes_take_one_line(
-    demele: Program, words: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demele: Program, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    demele.refused(told, "lab", "data", *words)
+    demele.refused(message, "lab", "data", *words)
     assert not list(tmp_path.iterdir())
 
 

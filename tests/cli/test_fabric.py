@@ -13,7 +13,7 @@ import pytest
 from demele.data import clutter, clutter_labels
 from demele.lab import Fabric
 from demele.models.fabric.network import FabricFitting
-from tests.cli.conftest import Program, replaced
+from tests.cli.conftest import Program, mistakes, replaced
 from tests.models.test_fabric_training import assert_same
 
 DATA = ("--image-size", 4, "--difficulty", 0, "--images", 60, "--held-out", 40, "--judged-on", 20)
@@ -160,35 +160,22 @@ def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, ru
 # Mistakes -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--data", "sprites"), "--difficulty: is for --data clutter"),
-        (
-            ("--image-size", 12),
-            "--image-size: expected square images with a power of two of pixels a side, got 12 x 12; --image-size 16",
-        ),
-        (
-            ("--label-noise", "feature:0.2"),
-            "--label-noise: expected 'none', 'uniform:RATE', 'visibility:RATE' or 'resubstitution:RATE', got "
-            "'feature:0.2'",
-        ),
-        (("--label-noise", "uniform:0.9"), "--label-noise: expected a number in (0, 0.5], got 0.9"),
-        (("--label-noise", "uniform:x"), "got 'uniform:x'"),
-    ],
-)
+@mistakes("""
+--data sprites | --difficulty: is for --data clutter
+--image-size 12 | expected square images with a power of two of pixels a side, got 12 x 12; --image-size 16
+--label-noise feature:0.2 | --label-noise: expected 'none', 'uniform:RATE', 'visibility:RATE' or 'resubstitution:RATE'
+--label-noise uniform:0.9 | --label-noise: expected a number in (0, 0.5], got 0.9
+--label-noise uniform:x | got 'uniform:x'
+""")
 def test_mistakes_in_a_training_are_one_line(words: Any, message: str, demele: Program, folder: Path) -> None:
     demele.refused(message, *replaced(SMALL, "--epochs", 1, *words))
     assert not list(folder.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--fraction", "1.5"), "--fraction: expected a number in (0, 1), got 1.5"),
-        (("--data", "more.npz", "--held-out", 5), "more.npz: 12 classes, and the fabric knows 10"),
-    ],
-)
+@mistakes("""
+--fraction 1.5 | --fraction: expected a number in (0, 1), got 1.5
+--data more.npz --held-out 5 | more.npz: 12 classes, and the fabric knows 10
+""")
 def test_mistakes_in_a_pruning_lose_nothing(
     words: Any, message: str, demele: Program, run: bytes, folder: Path
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from demele import labels
 from demele.core.proportions import exact_interval, score_interval
 from demele.data import load_example
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, mistakes
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 
@@ -207,51 +207,30 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
     assert "the rows of weighted.csv were drawn weighted, not uniformly" in run.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "expected ANSWERS [--given FILE] or --true-labels FILE --given FILE, got 0 files"),
-        (("--true-labels", "gold.csv::label"), "--true-labels FILE --given FILE, got 0 files with --true-labels"),
-        (
-            ("--true-labels", "maybe.csv::label", "--given", "maybe.csv::label"),
-            "--true-labels and --given: expected at least 2 classes, got only 'maybe'; "
-            "give all classes with --classes A,B",
-        ),
-        (("twice.csv",), "several columns that may be the items (task, item)"),
-        (("odd.csv", "--item", "task"), "--item: odd.csv has no column called 'task'; it has q, who, what"),
-        (
-            ("odd.csv", "--item", "q", "--annotator", "q", "--answer", "what"),
-            "expected three different columns, got q, q",
-        ),
-        (("array.npy",), "expected columns item, annotator and answer"),
-        (("wide.csv", "--wide", "--item", "a99"), "--item: wide.csv has no column called 'a99'; it has a0, a1"),
-        (("wide.csv", "--wide", "--answer", "a1"), "--answer: names a column of a long table"),
-        (("crowd.csv", "--no-answer", "-1"), "--no-answer: is for --wide"),
-        (("again.csv", "--wide"), "again.csv: column of items: expected another name for each of 121 items"),
-        (
-            ("array.npy", "--wide", "--no-answer", "x"),
-            "--no-answer: the answers are numbers, so expected a number, got 'x'",
-        ),
-        (("crowd.csv", "--scale", "ordinal"), "--scale: is for --agreement, which is not asked for"),
-        (("crowd.csv", "--samples", "5"), "--samples: is for --method bayesian, not blend"),
-        (
-            ("crowd.csv", "--method", "bayesian", "--feature-model", "normal"),
-            "--feature-model: says what --features are",
-        ),
-        (("crowd.csv", "--method", "bayesian", "--features", "lacking.csv"), "has no features of 20 items"),
-        (("numbered.csv", "--gold", "column.csv"), "sorted as text, i0, i1, i10, ...; pick the column of items too"),
-        (("crowd.csv", "--gold", "again.csv"), "again.csv: expected each item once, got 'i000' more than once"),
-        (
-            ("crowd.csv", "--gold", "counts.csv"),
-            "counts.csv: expected a column of items and one of labels, got item, one",
-        ),
-        (("crowd.csv", "-o", "t.noise.csv"), "t.noise.csv: needs --given"),
-    ],
-)
-def test_what_cannot_be_estimated(
-    arguments: tuple[str, ...], message: str, demele: Program, crowd: pd.DataFrame
-) -> None:
+@mistakes("""
+--true-labels gold.csv::label | --true-labels FILE --given FILE, got 0 files with --true-labels
+ | expected ANSWERS [--given FILE] or --true-labels FILE --given FILE, got 0 files
+--true-labels maybe.csv::label --given maybe.csv::label | got only 'maybe'; give all classes with --classes A,B
+twice.csv | several columns that may be the items (task, item)
+odd.csv --item task | --item: odd.csv has no column called 'task'; it has q, who, what
+odd.csv --item q --annotator q --answer what | expected three different columns, got q, q
+array.npy | expected columns item, annotator and answer
+wide.csv --wide --item a99 | --item: wide.csv has no column called 'a99'; it has a0, a1
+wide.csv --wide --answer a1 | --answer: names a column of a long table
+crowd.csv --no-answer -1 | --no-answer: is for --wide
+again.csv --wide | again.csv: column of items: expected another name for each of 121 items
+array.npy --wide --no-answer x | --no-answer: the answers are numbers, so expected a number, got 'x'
+crowd.csv --scale ordinal | --scale: is for --agreement, which is not asked for
+crowd.csv --samples 5 | --samples: is for --method bayesian, not blend
+crowd.csv --method bayesian --feature-model normal | --feature-model: says what --features are
+crowd.csv --method bayesian --features lacking.csv | has no features of 20 items
+numbered.csv --gold column.csv | sorted as text, i0, i1, i10, ...; pick the column of items too
+crowd.csv --gold again.csv | again.csv: expected each item once, got 'i000' more than once
+crowd.csv --gold counts.csv | counts.csv: expected a column of items and one of labels, got item, one
+crowd.csv -o t.noise.csv | t.noise.csv: needs --given
+""")
+def test_what_cannot_be_estimated(words: list[str], message: str, demele: Program, crowd: pd.DataFrame) -> None:
     np.save("array.npy", np.zeros((5, 2), dtype=int))
     numbered = crowd["task"].str.replace(r"i0*(?=\d)", "i", regex=True)
     crowd.assign(task=numbered).to_csv("numbered.csv", index=False)
-    demele.refused(message, "labels", "aggregate", *arguments)
+    demele.refused(message, "labels", "aggregate", *words)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import demele as library
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, mistakes
 
 
 @pytest.fixture
@@ -58,7 +58,6 @@ def test_numbers_are_those_of_python(
 # Scores beside the metrics -------------------------------------------------------------------------------------------
 
 
-SPARSE = ("probe", "sparse", "sparse.npz", "colours.csv")
 QUICK = ("probe", "downstream", "codes.npy", "factors.csv", "--probe", "logistic", "--test", "60", "--quiet")
 
 
@@ -108,17 +107,14 @@ def test_predictions(
     assert json.loads(run.out)["kind"] == kind
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((*SPARSE, "--jump", "0.1"), "--jump: is for splitting or absorption"),
-        ((*SPARSE, "--task", "splitting", "--permutations", "3"), "--permutations: is for probing"),
-        (("probe", "sparse", "codes.npy", "factors.csv", "--code-names", "names.txt"), "--code-names: is for sparse"),
-        (("score", "data.csv::z1", "--unsupervised"), "at least 2 codes that vary, got 1"),
-        (("probe", "udr", "codes.npy", "codes.npy"), "codes.npy: given twice"),
-        ((*QUICK, "--permutations", "3"), "--permutations: is for fairness"),
-        ((*QUICK, "--task", "fairness", "--sizes", "10"), "--sizes: is for few-rows"),
-    ],
-)
-def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: tuple[str, ...], message: str) -> None:
+@mistakes("""
+probe sparse sparse.npz colours.csv --jump 0.1 | --jump: is for splitting or absorption
+probe sparse sparse.npz colours.csv --task splitting --permutations 3 | --permutations: is for probing
+probe sparse codes.npy factors.csv --code-names names.txt | --code-names: is for sparse
+score data.csv::z1 --unsupervised | at least 2 codes that vary, got 1
+probe udr codes.npy codes.npy | codes.npy: given twice
+probe downstream codes.npy factors.csv --permutations 3 | --permutations: is for fairness
+probe downstream codes.npy factors.csv --task fairness --sizes 10 | --sizes: is for few-rows
+""")
+def test_mistakes_are_one_line(demele: Program, dictionary: pd.DataFrame, words: list[str], message: str) -> None:
     demele.refused(message, *words)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 import demele as library
 from demele import labels
-from tests.cli.conftest import Program, Run
+from tests.cli.conftest import Program, Run, mistakes
 
 FAST = ("--metrics", "mig,modularity,irs")
 #: Metrics that 200 rows are enough for, so that no warning comes with them.
@@ -271,20 +271,17 @@ def test_transitions_of_each_factor(demele: Program, noisy: Path) -> None:
     assert corrected(mixed)["mig"]["method"] == "transition"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--factor-noise", "shap=0.1"), "unknown factor 'shap'"),
-        (("--factor-noise", "shape=8%"), "--factor-noise: shape: expected a number, got '8%'; write 0.08"),
-        (("--factor-noise", "noise.csv"), "noise.csv: No such file"),
-        (("--factor-noise", "shape=0.1", "--factor-noise", "audited.csv"), "--factor-noise: 'shape' is given twice"),
-        (("--factor-noise", "bare.csv"), "--audit-design uniform"),
-        (("--factor-noise", "gap.csv"), "1 row has no true value"),
-        (("--factor-noise-method", "audited"), "needs"),
-        (("--audit-design", "uniform"), "is not given"),
-    ],
-)
-def test_mistakes_are_told(demele: Program, noisy: Path, words: tuple[str, ...], message: str) -> None:
+@mistakes("""
+--factor-noise shap=0.1 | unknown factor 'shap'
+--factor-noise shape=8% | --factor-noise: shape: expected a number, got '8%'; write 0.08
+--factor-noise noise.csv | noise.csv: No such file
+--factor-noise shape=0.1 --factor-noise audited.csv | --factor-noise: 'shape' is given twice
+--factor-noise bare.csv | --audit-design uniform
+--factor-noise gap.csv | 1 row has no true value
+--factor-noise-method audited | needs
+--audit-design uniform | is not given
+""")
+def test_mistakes_are_told(demele: Program, noisy: Path, words: list[str], message: str) -> None:
     demele.refused(message, *CALL, *words)
 
 

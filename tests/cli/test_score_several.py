@@ -10,7 +10,7 @@ import pytest
 import demele as library
 from demele import Factors, compare_representations
 from demele.core.errors import InputError
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, mistakes
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
@@ -69,19 +69,13 @@ def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> No
     assert "paired by seed" in json.loads(paired.out)["differences"][0]["interval"]["method"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ("factors.csv",),
-            "expected CODES... FACTORS or [CODES...] FACTORS --runs NAME=FILES or CODES --unsupervised, got 1 file",
-        ),
-        (("--runs", "b1", "factors.csv"), "--runs: expected NAME=..., such as 'beta4="),
-        (("--runs", "b1=no*.npy", "factors.csv"), "--runs: b1: no file matches no*.npy"),
-        ((*PAIR, "--names", "a,a"), "--names: expected 2 different names"),
-    ],
-)
-def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Program, several: Path) -> None:
+@mistakes("""
+factors.csv | or [CODES...] FACTORS --runs NAME=FILES or CODES --unsupervised, got 1 file
+--runs b1 factors.csv | --runs: expected NAME=..., such as 'beta4=
+--runs b1=no*.npy factors.csv | --runs: b1: no file matches no*.npy
+old.npy new.npy factors.csv --names a,a | --names: expected 2 different names
+""")
+def test_mistakes_are_one_line(words: list[str], message: str, demele: Program, several: Path) -> None:
     demele.refused(message, "score", *words)
 
 
@@ -123,10 +117,10 @@ def test_options_are_passed_on(demele: Program, blurred: Path) -> None:
     assert found["value_behind"] == pytest.approx(direct.value)
 
 
-def test_mistakes_are_one_line_of_breakdown(demele: Program, blurred: Path) -> None:
-    for words, message in (
-        (("score", "codes.npy", "factors.csv", "--stability"), "--stability: expected CODES CODES FACTORS"),
-        ((*BOTH, "--metrics", "sap"), "expected one of mig, mig_sup, dcimig, got 'sap'"),
-        ((*BOTH, "--bootstrap", "5"), "--bootstrap: is for one representation or several representations"),
-    ):
-        demele.refused(message, *words)
+@mistakes("""
+codes.npy factors.csv | --stability: expected CODES CODES FACTORS
+codes.npy blurred.npy factors.csv::shape --metrics sap | expected one of mig, mig_sup, dcimig, got 'sap'
+codes.npy blurred.npy factors.csv::shape --bootstrap 5 | --bootstrap: is for one representation or several
+""")
+def test_mistakes_are_one_line_of_breakdown(words: list[str], message: str, demele: Program, blurred: Path) -> None:
+    demele.refused(message, "score", *words, "--stability")

@@ -10,7 +10,7 @@ import pytest
 
 from demele.lab import load_vae
 from demele.models.vae.train import Training
-from tests.cli.conftest import Program, replaced
+from tests.cli.conftest import Program, mistakes, replaced
 
 SMALL = ("lab", "vae", "train", "--preset", "ci", "--latents", 3, "--checkpoint", "run")
 
@@ -91,14 +91,11 @@ def test_images_of_ones_own(demele: Program, folder: Path) -> None:
     assert not (folder / "new").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--objective", "dip_vae_i", "--beta", "2"), "--beta: it is an option of beta_vae, beta_tcvae, ada_gvae"),
-        (("--preset", "print"), "preset 'print' is for images in files"),
-    ],
-)
-def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Program, folder: Path) -> None:
+@mistakes("""
+--objective dip_vae_i --beta 2 | --beta: it is an option of beta_vae, beta_tcvae, ada_gvae
+--preset print | preset 'print' is for images in files
+""")
+def test_mistakes_are_one_line(words: list[str], message: str, demele: Program, folder: Path) -> None:
     demele.refused(message, *replaced(SMALL, *words))
     assert not list(folder.iterdir())
 
