@@ -212,7 +212,11 @@ def test_mistakes_are_refused_before_anything_is_scored() -> None:
         ({"a": CODES["noisy"], "b": CODES["clean"][:-1]}, {}, "b: codes and factors: .* got 599 rows of codes and 600"),
         ({"a": CODES["noisy"], "b": CODES["clean"] * np.nan}, {}, "b: codes: 600 non-finite values"),
         (None, {"runs": {}}, "runs: expected a dict of models"),
-        (None, {"runs": {"m": ["noise"]}}, "runs: model 'm': unknown representation 'noise'; did you mean"),
+        (
+            None,
+            {"runs": {"m": ["noise"]}},
+            r"runs\['m'\]: expected one of noisy, .* did you mean",
+        ),
         (None, {"runs": {"m": "noisy"}}, "runs: model 'm': expected a list of names"),
         (None, {"runs": {"m": ["noisy", "noisy"]}}, "runs: 'noisy' is in 'm' twice"),
         (None, {"runs": {"m": ["noisy"], "k": ["noisy"]}}, "runs: 'noisy' is in 'k' and in 'm'"),

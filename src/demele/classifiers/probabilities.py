@@ -571,11 +571,10 @@ def calibration_error(
     error, corrected = (np.nan if one is None else float(size @ np.abs(sure - one[0])) / n for one in (given, known))
     bound = None if noise is None else span(max(error - noise, 0), min(error + noise, 1), "worst case", "worst-case")
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    chance = span(low, high, "simulated", "chance")
     rows = [
         NamedEstimate(name="ECE", value=error, corrected_value=corrected, corrected=bound, n=n),
-        NamedEstimate(
-            name="ECE by chance", value=float(drawn.mean()), interval=span(low, high, "simulated", "chance"), n=n
-        ),
+        NamedEstimate(name="ECE by chance", value=float(drawn.mean()), interval=chance, n=n),
     ]
     how = ("score", "shifted") if audit is None else ("pooled strata", "design")
     for place, cell in enumerate(held):

@@ -194,8 +194,7 @@ def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> _Limits:
     def limit(sizes: Any, sampled: Any, wrong: Any, error: float) -> Counts:
         if within:
             return hypergeometric_limit(sizes, sampled, wrong, error)
-        found: Counts = hypergeometric_limit(sizes + sampled, sampled, wrong, error) - wrong
-        return found
+        return np.asarray(hypergeometric_limit(sizes + sampled, sampled, wrong, error) - wrong)
 
     by_given = limit(given, columns, mistakes.sum(axis=0), tail / 6 / k)
     joint = limit(given, columns, mistakes, tail / 6 / pairs) * (1 - np.eye(k, dtype=np.int64))
@@ -269,5 +268,4 @@ def _binomial_limit(n: int, shares: Floats, error: float) -> Counts:
     """Smallest count that a binomial of n trials exceeds with probability ``error`` at most."""
     from scipy.stats import binom
 
-    limits: Counts = np.maximum(binom.isf(error, n, np.clip(shares, 0, 1)), 0).astype(np.int64)
-    return limits
+    return np.asarray(np.maximum(binom.isf(error, n, np.clip(shares, 0, 1)), 0), dtype=np.int64)

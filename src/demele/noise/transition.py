@@ -251,8 +251,7 @@ def hypergeometric_limit(size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, err
         possible = hypergeom.cdf(marked, np.maximum(sizes, 1), middle, samples) > cases[3]
         wide = low < high
         low, high = np.where(wide & possible, middle, low), np.where(wide & ~possible, middle - 1, high)
-    limits: Counts = low[np.reshape(back, -1)].reshape(arrays[0].shape)
-    return limits
+    return np.asarray(low[np.reshape(back, -1)].reshape(arrays[0].shape))
 
 
 #: Rows whose sums are no farther from 1 than this were rounded.

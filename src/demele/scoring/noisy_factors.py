@@ -78,8 +78,7 @@ def _on_halves(
         for side, (some, every) in enumerate(split_rows(case.source.data.n, audited, case.run.seed, index)):
             with suppress(NotCorrected):
                 halves[index, side] = score((index, side), some, every)
-    defined: Floats = halves[~np.isnan(halves).any(axis=1)]
-    return defined
+    return np.asarray(halves[~np.isnan(halves).any(axis=1)])
 
 
 # Method ``bounds`` ----------------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ import numpy as np
 
 from demele.core.arrays import Floats, Rows
 from demele.core.columns import Missing
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, quoted, warn_user
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, warn_user
 from demele.core.given_data import Codes, Factors
 from demele.core.inputs import read_pair
-from demele.core.kinds import Bins, Kinds, Runs, checked_name, suggestion
+from demele.core.kinds import Bins, Kinds, Runs, checked_name
 from demele.core.proportions import holm
 from demele.core.representation_comparison import (
     ModelScore,
@@ -399,10 +399,7 @@ def checked_models(
                 "runs", f"model {model!r}: expected a list of names of representations, got {quoted(own)}"
             )
         for name in own:
-            if name not in names:
-                raise UnknownNameError(
-                    "runs", f"model {model!r}: unknown representation {name!r}{suggestion(str(name), list(names))}"
-                )
+            checked_name(name, f"runs[{model!r}]", names)
             if name in model_of:
                 other = "twice" if model_of[name] == model else f"and in {model_of[name]!r}"
                 raise InputError("runs", f"{name!r} is in {model!r} {other}; a run belongs to one model")

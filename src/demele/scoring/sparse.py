@@ -353,7 +353,7 @@ def evaluate_sparse(
         if named and left_out:
             raise NotEnoughData(next(iter(left_out.values())).reason)
         scores = {score.metric: _signed(score, source, fitted_on, run) for score in found}
-        scores = _guarded(scores, source, counted, run)
+        scores = _guarded(scores, source, counts.requests, run)
     table = source.counted.information
     entropies = np.zeros(columns.m)
     entropies[list(subject.active)] = table.factor_entropy
@@ -433,16 +433,15 @@ def _asked(metrics: Sequence[Choice] | Choice | None, options: object, **shared:
     ]
 
 
-def _guarded(scores: dict[str, Score], source: SparseRows, asked: list[Request], run: Run) -> dict[str, Score]:
+def _guarded(scores: dict[str, Score], source: SparseRows, of_counts: list[Request], run: Run) -> dict[str, Score]:
     """Add a note to scores that codes of noise would have as well, and warn of it."""
     high = {name: one for name, one in scores.items() if one.value > FRAGILE}
     if not high:
         return scores
     codes, finding = source.codes, source.finding()
     shuffled: dict[str, float] = {}
-    of_counts = [one for one in asked if one.name in high]
-    if finding.detected and of_counts and many_codes(codes.n, codes.d):
-        requests = computed(of_counts, source, run, guards=False).requests
+    requests = [one for one in of_counts if one.name in high]
+    if finding.detected and requests and many_codes(codes.n, codes.d):
         settings = next(one.settings for one in requests if one.settings is not None)
         (table,) = source.tables(settings, "permutations", 1, run.seed)
         shuffled = {one.name: float(one.read(table).value) for one in requests}

@@ -404,8 +404,7 @@ def half_gone(images: Images, row: int, importance: Floats, setting: Setting) ->
     numbers = np.array([row])
     (filled,) = fillings(images[numbers], numbers, setting.filling, setting.ends, setting.seed, 0)
     gone = np.isin(setting.where, order[: math.ceil(setting.steps / 2)])
-    left: Images = np.where(gone[..., None], filled, images[row])
-    return left
+    return np.asarray(np.where(gone[..., None], filled, images[row]))
 
 
 # Curves and areas, and how far labels that may be wrong move them -----------------------------------------------------

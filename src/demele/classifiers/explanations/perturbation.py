@@ -207,8 +207,7 @@ def importance_picture(importance: Array) -> Bytes:
     share = values / (np.abs(values).max() or 1.0)
     colour = np.where(share[..., None] > 0, _FOR, _AGAINST)
     weight = np.abs(share)[..., None]
-    painted: Bytes = np.rint(_NOTHING + weight * (colour - np.asarray(_NOTHING))).astype(np.uint8)
-    return painted
+    return np.asarray(np.rint(_NOTHING + weight * (colour - np.asarray(_NOTHING))), dtype=np.uint8)
 
 
 MapVerdict = Literal["holds", "inconclusive", "misleads"]

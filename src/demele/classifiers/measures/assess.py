@@ -120,8 +120,6 @@ def split(result: "Assessment") -> "tuple[list[Estimate], dict[Any, dict[str, Es
 
 def _assessment_headline(result: "Assessment") -> str:
     one = result["accuracy"]
-    if is_missing(one.value):
-        return "The accuracy is undefined."
     digits = digits_for([ends(one.interval)])
     observed = f"{written(one.value, f'percent.{digits}')} {written(ends(one.interval), f'percent.{digits}')}"
     if one.corrected is None:

@@ -490,8 +490,7 @@ def _recall_end(
     successes = right + sign * most
     failures = missed - sign * (total - least)
     end = _end(successes, successes + failures, sign, level)
-    farthest: Floats = end.min(axis=0) if sign < 0 else end.max(axis=0)
-    return farthest
+    return np.asarray(end.min(axis=0) if sign < 0 else end.max(axis=0))
 
 
 def _end(successes: Counts, trials: Counts, sign: int, level: float) -> Floats:
