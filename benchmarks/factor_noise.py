@@ -29,8 +29,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy_case import FARTHEST, Case, NotCorrected, Work, disagreement, signed_tables
-from demele.scoring.noisy_factors import by_transition, checked_noise, of_tables
+from demele.scoring.noisy_case import Case, NotCorrected, signed_tables
+from demele.scoring.noisy_factors import FARTHEST, Work, by_transition, checked_noise, disagreement, of_tables
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]

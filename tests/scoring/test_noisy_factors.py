@@ -17,8 +17,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import chosen_metrics, requests_of, resolved
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy_case import Case, Halved, Work, nearer, split_rows
-from demele.scoring.noisy_factors import checked_noise, of_rows, of_tables
+from demele.scoring.noisy_case import Case
+from demele.scoring.noisy_factors import Halved, Work, checked_noise, nearer, of_rows, of_tables, split_rows
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,8 @@ from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted
 from demele.core.inputs import Factor, Factors
 from demele.core.kinds import checked_name
 from demele.core.result import normal_interval
-from demele.core.results import CorrectedScore, Evaluation, Interval, Note
-from demele.estimation.annotation_errors import (
-    BOUNDS,
-    InformationBounds,
-    information_bounds,
-)
+from demele.core.results import CorrectedScore, Evaluation, Interval, Note, Score
+from demele.estimation.annotation_errors import BOUNDS, InformationBounds, information_bounds
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows, bin_rows, column_bins, cut
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
@@ -28,20 +24,81 @@ from demele.metrics.request import Request, resolved
 from demele.metrics.run import computed
 from demele.metrics.source import InMemory, Subject
 from demele.noise.audit import unclear_notes
-from demele.scoring.noisy_case import (
-    Case,
-    Halved,
-    NoiseOfFactor,
-    NotCorrected,
-    Work,
-    dependence_notes,
-    noise_of_factor,
-    refuse_singular,
-    signed_tables,
-    split_rows,
-)
+from demele.scoring.noisy_case import Case, NoiseOfFactor, NotCorrected, noise_of_factor, refuse_singular, signed_tables
 
-# Scores of some rows --------------------------------------------------------------------------------------------------
+# One score, and scores of some rows -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One score to correct: how it was asked for, how it is read, and what it is of the annotations as given."""
+
+    asked: Request
+    request: Request
+    score: Score
+
+    def out_of_range(self, value: float) -> tuple[Note, ...]:
+        """Say that a corrected value is beyond what the metric can be, which is reported and not cut."""
+        low, high = self.asked.metric.range
+        if not (value < low or value > high) or round(value, 3) in (low, high):  # as it is shown, it is not beyond
+            return ()
+        message = f"the corrected value {value:.3f} lies outside [{low:g}, {high:g}]: it is an estimate, and not cut"
+        return (Note(code="corrected-out-of-range", message=message),)
+
+
+@dataclass(frozen=True, slots=True)
+class Halved:
+    """A corrected score, and the same on halves of the rows, which tell its error.
+
+    Attributes
+    ----------
+    plain : float
+        Of all rows.
+    halves : array of shape (n_splits, 2)
+        On both halves of each split of the rows; empty where none were scored.
+    extrapolates : bool
+        Whether the bias of few rows is extrapolated from halves.
+    audited_alone : float or None
+        The score of the audited rows by their true values.
+    """
+
+    plain: float
+    halves: Floats
+    extrapolates: bool = False
+    audited_alone: float | None = None
+
+    @property
+    def value(self) -> float:
+        """The score, its bias by few rows taken off where halves show it."""
+        if not self.extrapolates or not self.halves.size:
+            return self.plain
+        return 2 * self.plain - float(np.nanmean(self.halves))
+
+    def interval(self, level: float) -> Interval | None:
+        """Return the interval: chance of rows, and half of what was extrapolated; None of fewer than two splits."""
+        if len(self.halves) < 2:
+            return None
+        error = float(np.sqrt(np.nanmean((self.halves[:, 0] - self.halves[:, 1]) ** 2) / 4))
+        method = f"normal, {len(self.halves)} splits into halves" + ("" if self.extrapolates else ", approximate")
+        return normal_interval(self.value, error, level, method, more=abs(self.value - self.plain) / 2)
+
+    def draws(self) -> Floats:
+        """Return values about the score, as far apart as its error: half of what both halves of a split differ by."""
+        apart = (self.halves[:, 0] - self.halves[:, 1]) / 2
+        return self.value + np.concatenate([apart, -apart])
+
+
+def split_rows(n: int, audited: Rows, seed: int, index: int) -> list[tuple[Rows, Rows]]:
+    """Return two halves of n rows, each with half of the audited ones: the audited rows in it, and all in it.
+
+    ``seed`` and ``index`` are those of the split.
+    """
+    rng = rng_for(seed, "corrected", "halves", index)
+    others = np.setdiff1d(np.arange(n, dtype=np.intp), audited)
+    drawn, rest = rng.permutation(audited), rng.permutation(others)
+    k, r = drawn.size // 2, rest.size // 2
+    pairs = ((drawn[:k], rest[:r]), (drawn[k:], rest[r:]))
+    return [(np.sort(some), np.sort(np.concatenate([some, more]))) for some, more in pairs]
 
 
 def _part(case: Case, rows: Rows, columns: Sequence[Factor]) -> InMemory:
@@ -252,6 +309,48 @@ def by_transition(case: Case, work: Work) -> CorrectedScore:
         signature=case.signature("transition", **made),
         draws=draws,
     )
+
+
+#: Distance in standard deviations from which the two disagree: a level of 1 %.
+FARTHEST = 2.58
+
+
+def disagreement(work: Work, tables: Sequence[InformationTable]) -> float:
+    """Return how far a score by transitions and by audited rows differ, in standard deviations of their resamples.
+
+    The nearer one to 0, with the bias that the bootstrap shows or without; 0 where no factor is audited.
+    """
+    if len(tables) < 2:
+        return 0.0
+    by_transition, by_audit = (np.asarray(work.request.read(table).value) for table in tables)
+    apart = by_transition - by_audit
+    spread = float(apart[1:].std(ddof=1))
+    if not spread > 1e-12:  # no error among the audited rows: both are the score as given
+        return 0.0
+    return nearer(float(apart[0]) / spread, (2 * float(apart[0]) - float(apart[1:].mean())) / spread)
+
+
+def nearer(plain: float, unbiased: float) -> float:
+    """Return the distance nearer to 0, with or without the bias that resamples show; 0 where they lie on both sides.
+
+    Resamples of a table whose empty cells are noise show more bias than the table has: taken off alone, it makes false
+    alarms of one in ten.
+    """
+    if plain * unbiased <= 0:
+        return 0.0
+    return min(plain, unbiased, key=abs)
+
+
+def dependence_notes(work: Work, tables: Sequence[InformationTable]) -> tuple[Note, ...]:
+    """Warn where errors depend on the codes, as far as audited rows show."""
+    distance = abs(disagreement(work, tables))
+    if not distance > FARTHEST:
+        return ()
+    message = (
+        "errors depend on the codes; the transition correction does not hold (it and the audited rows differ by "
+        f"{distance:.1f} standard deviations)"
+    )
+    return (Note(code="errors-depend-on-codes", message=message, severity="warning"),)
 
 
 # Method ``audited`` ---------------------------------------------------------------------------------------------------
