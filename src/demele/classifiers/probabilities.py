@@ -11,21 +11,9 @@ import numpy as np
 from demele.classifiers.mean_scores import fitted
 from demele.classifiers.results import NamedEstimate, NamedEstimates
 from demele.classifiers.row_scores import RowScores, judged_rows
+from demele.core import kinds
 from demele.core.arrays import Flags, Floats, rng_for
 from demele.core.errors import InputError, NotEnoughData, quoted
-from demele.core.kinds import (
-    Classes,
-    Confidence,
-    Count,
-    Data,
-    OneClass,
-    Positive,
-    Rate,
-    Seed,
-    checked,
-    checked_pair,
-    checked_rate,
-)
 from demele.core.labelled import ALL_CORRECT, Vocabulary, read_labels, shown, vocabulary
 from demele.core.proportions import score_interval
 from demele.core.result import Interval, Note
@@ -104,7 +92,7 @@ def systems_of(scores: Mapping[str, object] | object, argument: str) -> dict[str
 
 def kept_share(shares: object, argument: str) -> tuple[float, float, float]:
     """Read two shares of errors; return them, and what they leave of a difference: 1 minus their sum."""
-    first, second = checked_pair(shares, argument, "shares in [0, 1]", inside=lambda share: 0 <= share <= 1)
+    first, second = kinds.checked_pair(shares, argument, "shares in [0, 1]", inside=lambda share: 0 <= share <= 1)
     if first + second >= 1:
         raise InputError(argument, f"expected two shares whose sum is below 1, got {first + second:g}")
     return first, second, 1 - first - second
@@ -114,16 +102,16 @@ def kept_share(shares: object, argument: str) -> tuple[float, float, float]:
 LEAST_OF_AREAS = 300
 
 
-@checked
+@kinds.checked
 def auc(
-    scores: Mapping[str, object] | Data,
-    labels: Data,
+    scores: Mapping[str, object] | kinds.Data,
+    labels: kinds.Data,
     *,
-    positive: OneClass = None,
+    positive: kinds.OneClass = None,
     noise: float | TransitionMatrix | None = None,
     contamination: tuple[float, float] | None = None,
     audit: Audit | None = None,
-    level: Confidence = 0.95,
+    level: kinds.Confidence = 0.95,
 ) -> NamedEstimates:
     """Estimate the area under the ROC curve of each system, and each difference, on labels that may be wrong.
 
@@ -203,7 +191,7 @@ def auc(
         independent = "Label errors are independent of the score, given the true class; others raise the given area."
         assumptions = (independent, "The shares of wrong labels are exact.")
     elif noise is not None:
-        wrong = int(checked_rate(noise, "noise", "the labels") * n + 1e-9)
+        wrong = int(kinds.checked_rate(noise, "noise", "the labels") * n + 1e-9)
         ends = np.array([worst_areas(column, y, wrong) for column in table])
 
         def known(weights: Floats) -> tuple[float, float]:
@@ -316,16 +304,16 @@ SUMS = 1e-6
 LEAST_AUDITED = 20
 
 
-@checked
+@kinds.checked
 def probability_loss(
-    probabilities: Mapping[str, object] | Data,
-    labels: Data,
+    probabilities: Mapping[str, object] | kinds.Data,
+    labels: kinds.Data,
     *,
     loss: Loss = "brier",
     noise: float | TransitionMatrix | None = None,
-    most: Positive | None = None,
-    classes: Classes = None,
-    level: Confidence = 0.95,
+    most: kinds.Positive | None = None,
+    classes: kinds.Classes = None,
+    level: kinds.Confidence = 0.95,
 ) -> NamedEstimates:
     """Estimate the Brier score or the log loss of each system, and each difference, on labels that may be wrong.
 
@@ -394,7 +382,7 @@ def probability_loss(
     elif noise is not None:
         if not np.isfinite(table).all() or (loss == "log" and most is None):
             raise InputError("most", "the log loss has no bound: give the largest loss of a row as `most`")
-        wrong = int(checked_rate(noise, "noise", "the labels") * n + 1e-9)
+        wrong = int(kinds.checked_rate(noise, "noise", "the labels") * n + 1e-9)
 
         def known(weights: Floats) -> tuple[float, float]:
             each = np.tensordot(weights, table, 1)
@@ -434,9 +422,14 @@ def losses(probabilities: object, n: int, k: int, loss: Loss, most: float | None
     return np.asarray((p**2).sum(axis=1, keepdims=True) - 2 * p + 1)
 
 
-@checked
+@kinds.checked
 def loss_scores(
-    probabilities: Data, labels: Data, *, loss: Loss = "brier", most: Positive | None = None, classes: Classes = None
+    probabilities: kinds.Data,
+    labels: kinds.Data,
+    *,
+    loss: Loss = "brier",
+    most: kinds.Positive | None = None,
+    classes: kinds.Classes = None,
 ) -> RowScores:
     """Return the Brier score or the log loss of each row; its true score follows from another label.
 
@@ -470,18 +463,18 @@ def loss_scores(
     return RowScores(held, 0, top, reach=(held - table.min(axis=1), table.max(axis=1) - held))
 
 
-@checked
+@kinds.checked
 def calibration_error(
-    confidence: Data,
-    correct: Data,
+    confidence: kinds.Data,
+    correct: kinds.Data,
     *,
-    bins: Count = 10,
-    noise: Rate | None = None,
+    bins: kinds.Count = 10,
+    noise: kinds.Rate | None = None,
     flips: tuple[float, float] | None = None,
     audit: Audit | None = None,
-    level: Confidence = 0.95,
-    draws: Count = 200,
-    seed: Seed = 0,
+    level: kinds.Confidence = 0.95,
+    draws: kinds.Count = 200,
+    seed: kinds.Seed = 0,
 ) -> NamedEstimates:
     """Estimate the expected calibration error, in bins of equal width, where right and wrong are known by given labels.
 

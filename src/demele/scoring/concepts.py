@@ -25,20 +25,7 @@ from demele.core.kinds import (
 )
 from demele.core.results import Chance, Note, Score
 from demele.core.signature import Signature
-from demele.estimation.concept_probes import (
-    Absorbed,
-    Ranking,
-    absorbed,
-    column_sums,
-    correlations,
-    differences,
-    explained,
-    f1,
-    largest,
-    logistic_scores,
-    speaking_codes,
-    whole_probe,
-)
+from demele.estimation import concept_probes
 from demele.estimation.information import mean_of_defined
 
 #: Rows, and which of them are members of a class.
@@ -199,7 +186,7 @@ def sparse_probing(
     factors: object,
     *,
     top: int | Sequence[int] = (1, 2, 5),
-    ranking: Ranking = "standardised",
+    ranking: concept_probes.Ranking = "standardised",
     score_on: ScoreOn = "unseen",
     n_rows: ProbedRows = 20_000,
     n_permutations: CountOrNone = 0,
@@ -310,7 +297,7 @@ def _counts(k: object) -> tuple[int, ...]:
 
 
 def ranked(
-    rows: ConceptRows, concepts: Sequence[Concept], ranking: Ranking
+    rows: ConceptRows, concepts: Sequence[Concept], ranking: concept_probes.Ranking
 ) -> Iterator[tuple[Concept, tuple[Floats, Floats]]]:
     """Yield of each concept how codes differ in it, ranked and raw, (n_codes,) each, on the training rows.
 
@@ -328,30 +315,32 @@ def ranked(
             else:
                 mean = np.where(here, values, 0.0).sum() / max(int(here.sum()), 1)
                 weights[:, place] = np.where(here, values - mean, 0.0)
-        sums = column_sums(rows.codes, weights)
+        sums = concept_probes.column_sums(rows.codes, weights)
         for concept, here, own, inside in zip(block, known, weights.T, sums.T, strict=True):
             key, n = here.tobytes(), float(here.sum())
             if key not in totals:  # factors that are annotated on the same rows share these
                 every = here[:, None].astype(np.float64)
                 of_rows, of_squares = (
-                    column_sums(rows.codes, every, squared=squared)[:, 0] for squared in (False, True)
+                    concept_probes.column_sums(rows.codes, every, squared=squared)[:, 0] for squared in (False, True)
                 )
                 totals[key] = of_rows, of_squares
             if concept.level < 0:
-                alike = correlations(*totals[key], inside, n, (float(own.sum()), float(own @ own)))
+                alike = concept_probes.correlations(*totals[key], inside, n, (float(own.sum()), float(own @ own)))
                 yield concept, (alike, alike)
             else:
-                yield concept, differences(inside, float(own.sum()), *totals[key], n, ranking)
+                yield concept, concept_probes.differences(inside, float(own.sum()), *totals[key], n, ranking)
 
 
-def _probed(rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking) -> tuple[list[dict[str, Any]], list[Floats]]:
+def _probed(
+    rows: ConceptRows, counts: tuple[int, ...], ranking: concept_probes.Ranking
+) -> tuple[list[dict[str, Any]], list[Floats]]:
     """Score every concept with every number of codes: a row for each, and values by factor for each number.
 
     A quantity has no accuracy, and R2 as score.
     """
     concepts, table = rows.concepts(of_both=False), []
     for concept, (own, raw) in ranked(rows, concepts, ranking):
-        chosen, parts = largest(np.abs(own), np.abs(raw), max(counts)), rows.parts(concept)
+        chosen, parts = concept_probes.largest(np.abs(own), np.abs(raw), max(counts)), rows.parts(concept)
         if parts is not None and len(chosen):
             columns, others = (rows.codes.dense(chosen, part).values for part, _ in parts)
         for count in counts:
@@ -364,7 +353,7 @@ def _probed(rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking) -> tup
                 score = 2.0 * accuracy - 1.0
             elif parts is not None:
                 learnt, scored = (concept.factor.values[part] for part, _ in parts)
-                score = explained(columns[:, :count], learnt, others[:, :count], scored)
+                score = concept_probes.explained(columns[:, :count], learnt, others[:, :count], scored)
             names = tuple(rows.codes.names[code] for code in chosen[:count])
             row: dict[str, Any] = {"k": count, "accuracy": accuracy, "score": score, "codes": names}
             table.append({"factor": concept.factor.name, "class": concept.name, **row})
@@ -375,7 +364,7 @@ def _probed(rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking) -> tup
 def _logits(learnt: Floats, members: Flags, scored: Floats) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # classes that one code parts have steep slopes
-        return logistic_scores(learnt, members, scored)
+        return concept_probes.logistic_scores(learnt, members, scored)
 
 
 #: F1 that a probe must reach, or its class says nothing of codes.
@@ -532,7 +521,7 @@ def absorption(
     every = csc_array(columns, shape=(rows.codes.n, rows.codes.d)).tocsr()
     table = []
     for concept, own, row in _splits(rows, concepts, **settings):
-        taken, probe = Absorbed(float("nan"), float("nan"), 0), float("nan")
+        taken, probe = concept_probes.Absorbed(float("nan"), float("nan"), 0), float("nan")
         parts = rows.parts(concept)
         if parts is not None and row["splitting"] == row["splitting"]:
             taken, probe = _absorbed(rows, parts, own, every, in_space)
@@ -587,16 +576,16 @@ def _splits(
     The row has F1 of probes of 1, 2, ... codes, the last gain not included; no codes where these do not tell the class.
     """
     for concept, own in ranked(rows, concepts, "standardised"):
-        parts, seen = rows.parts(concept), largest(*own, screen)
+        parts, seen = rows.parts(concept), concept_probes.largest(*own, screen)
         chosen = seen[:0]
         reached: list[float] = []
         if parts is not None and len(seen):
             train, test = parts
             columns = rows.codes.dense(seen, train[0]).values
-            places = speaking_codes(columns, train[1])[:most]
+            places = concept_probes.speaking_codes(columns, train[1])[:most]
             others = rows.codes.dense(seen[places], test[0]).values
             for count in range(1, len(places) + 1):
-                last = f1(_logits(columns[:, places[:count]], train[1], others[:, :count]) > 0, test[1])
+                last = concept_probes.f1(_logits(columns[:, places[:count]], train[1], others[:, :count]) > 0, test[1])
                 if reached and not last - reached[-1] > jump:
                     break
                 reached.append(last)
@@ -610,7 +599,7 @@ def _splits(
 
 def _absorbed(
     rows: ConceptRows, parts: tuple[Part, Part], own: Rows, every: Any, in_space: tuple[Floats, Floats] | None
-) -> tuple[Absorbed, float]:
+) -> tuple[concept_probes.Absorbed, float]:
     """Return what is absorbed of a class with these codes, and F1 of the probe of everything."""
     from scipy.sparse import csr_array
 
@@ -618,10 +607,10 @@ def _absorbed(
     members = test[inside]
     codes = every[members]
     probed = every if in_space is None else in_space[1]
-    weights, intercept = whole_probe(probed[train], learnt)
-    reached = f1(probed[test] @ weights + intercept > 0, inside)
+    weights, intercept = concept_probes.whole_probe(probed[train], learnt)
+    reached = concept_probes.f1(probed[test] @ weights + intercept > 0, inside)
     if not reached >= LEAST_F1:
-        return Absorbed(float("nan"), float("nan"), 0), reached
+        return concept_probes.Absorbed(float("nan"), float("nan"), 0), reached
     whole = probed[members] @ weights
     recognised = whole + intercept > 0
     cosines = np.ones(rows.codes.d)
@@ -630,7 +619,7 @@ def _absorbed(
         unit = weights / max(float(np.linalg.norm(weights)), 1e-300)
         whole, weights = activations[members] @ unit, decoder @ unit
         cosines = weights / np.maximum(np.linalg.norm(decoder, axis=1), 1e-300)
-    taken = absorbed(
+    taken = concept_probes.absorbed(
         csr_array((codes.data * weights[codes.indices], codes.indices, codes.indptr), shape=codes.shape),
         np.asarray(whole),
         recognised,

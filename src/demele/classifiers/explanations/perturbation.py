@@ -30,21 +30,9 @@ from demele.classifiers.explanations.courses import (
 )
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
+from demele.core import kinds
 from demele.core.arrays import Array, Bytes, Floats, pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
-from demele.core.kinds import (
-    Confidence,
-    Count,
-    CountOrNone,
-    Seed,
-    checked,
-    checked_name,
-    checked_number,
-    checked_whole,
-    is_number,
-    is_whole,
-    suggestion,
-)
 from demele.core.labelled import ALL_CORRECT, read_labels, vocabulary
 from demele.core.result import Note, Result, about
 from demele.core.signature import Signature
@@ -337,7 +325,7 @@ class PerturbationTest(Result):
 
     def __getitem__(self, name: str) -> MapResult:
         named = {found.name: found for found in self.maps}
-        return named[checked_name(name, "map", named)]
+        return named[kinds.checked_name(name, "map", named)]
 
     def __iter__(self) -> Iterator[MapResult]:
         return iter(self.maps)
@@ -417,7 +405,7 @@ TIED = 0.5
 # The perturbation test of importance maps: what they call important is destroyed, and predictions watched -------------
 
 
-@checked
+@kinds.checked
 def perturbation_test(
     predict: Callable[[Any], Any],
     images: ArrayLike,
@@ -429,13 +417,13 @@ def perturbation_test(
     region: int | tuple[int, int] | None = None,
     steps: int | None = None,
     destroy: Filling | float = "uniform",
-    n_repeats: Count = 10,
+    n_repeats: kinds.Count = 10,
     noise: float | TransitionMatrix | TransitionCounts | None = None,
     classes: Sequence[object] | None = None,
-    level: Confidence = 0.95,
-    worst: CountOrNone = 12,
-    batch: Count = 256,
-    seed: Seed = 0,
+    level: kinds.Confidence = 0.95,
+    worst: kinds.CountOrNone = 12,
+    batch: kinds.Count = 256,
+    seed: kinds.Seed = 0,
 ) -> PerturbationTest:
     """Test whether the regions that importance maps mark as important matter to the classifier.
 
@@ -559,7 +547,7 @@ def perturbation_test(
     shape = shown.shape[1:3]
     side = -(-max(shape) // MOST_ACROSS) if region is None else region
     sides = tuple(side) if isinstance(side, tuple | list) else (side, side)
-    if len(sides) != 2 or not all(map(is_whole, sides)):
+    if len(sides) != 2 or not all(map(kinds.is_whole, sides)):
         raise InputTypeError("region", f"expected a side, or (height, width), in pixels, got {quoted(region)}")
     if min(sides) < 1 or (all(side >= whole for side, whole in zip(sides, shape, strict=True)) and region is not None):
         raise InputError("region", f"expected 1 pixel or more, and several regions in an image of {shape}, got {sides}")
@@ -569,11 +557,11 @@ def perturbation_test(
     expected = f"a whole number from 1 to {n_regions}, the number of regions"
     length = min(n_regions, MOST_STEPS)
     if steps is not None:
-        length = checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= n_regions)
-    if is_number(destroy):
-        destroy = checked_number(destroy, "destroy", "a finite value", inside=np.isfinite)
+        length = kinds.checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= n_regions)
+    if kinds.is_number(destroy):
+        destroy = kinds.checked_number(destroy, "destroy", "a finite value", inside=np.isfinite)
     elif not isinstance(destroy, str) or destroy not in FILLINGS:
-        hint = suggestion(destroy, FILLINGS) if isinstance(destroy, str) else ""
+        hint = kinds.suggestion(destroy, FILLINGS) if isinstance(destroy, str) else ""
         raise UnknownNameError("destroy", f"expected {', '.join(FILLINGS)} or a number, got {quoted(destroy)}{hint}")
     classifier = Classifier(predict, shown, read, words, batch, closed=supplied is not None)
     whole, k = classifier.whole, len(classifier.words)
