@@ -88,7 +88,7 @@ def _words(factor: FactorVerdict, x: float, y: float) -> list[str]:
 def fabric_picture() -> str:
     """Return a fabric of 8 layers and 4 scales of which half of the links (38) went at random, as SVG."""
     from demele.models.fabric.lattice import Lattice, plan_links
-    from demele.models.fabric.results import lattice_graph
+    from demele.models.results import lattice_graph
     from demele.report.document import Document
     from demele.report.renderers.picture import picture
 

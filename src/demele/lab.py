@@ -23,22 +23,20 @@ if TYPE_CHECKING:
     from demele.models.fabric.lattice import FabricCounts as FabricCounts
     from demele.models.fabric.lattice import Pruning as Pruning
     from demele.models.fabric.model import Fabric as Fabric
-    from demele.models.fabric.results import FabricReport as FabricReport
-    from demele.models.fabric.results import FabricRun as FabricRun
     from demele.models.fabric.screening import PruningSchedule as PruningSchedule
     from demele.models.fabric.screening import Screening as Screening
     from demele.models.fabric.screening import benchmark as benchmark
     from demele.models.fabric.screening import fit_pruned as fit_pruned
     from demele.models.fabric.screening import screen_links as screen_links
+    from demele.models.results import FabricReport as FabricReport
+    from demele.models.results import FabricRun as FabricRun
+    from demele.models.results import Run as Run
     from demele.models.vae.model import VAE as VAE
+    from demele.models.vae.model import Preset as Preset
+    from demele.models.vae.model import encode_images as encode_images
     from demele.models.vae.model import load_vae as load_vae
-    from demele.models.vae.run import Run as Run
-    from demele.models.vae.trained import Preset as Preset
-    from demele.models.vae.trained import encode_images as encode_images
-    from demele.models.vae.trained import preset as preset
-    from demele.models.vae.trained import train_vae as train_vae
-    from demele.studies.divided import Parts as Parts
-    from demele.studies.divided import divide_images as divide_images
+    from demele.models.vae.model import preset as preset
+    from demele.models.vae.model import train_vae as train_vae
     from demele.studies.examination import Examination as Examination
     from demele.studies.examination import Reconstructions as Reconstructions
     from demele.studies.examination import Sweep as Sweep
@@ -46,6 +44,8 @@ if TYPE_CHECKING:
     from demele.studies.examine import examine as examine
     from demele.studies.examine import examine_file as examine_file
     from demele.studies.examine import examine_model as examine_model
+    from demele.studies.fabrics import Parts as Parts
+    from demele.studies.fabrics import divide_images as divide_images
     from demele.studies.fabrics import prune_fabric as prune_fabric
     from demele.studies.fabrics import show_fabric as show_fabric
     from demele.studies.fabrics import train_fabric as train_fabric

@@ -27,7 +27,11 @@ def arrows_of(text: str, known: set[str], *, types: bool = True) -> Iterator[tup
     """Yield the modules among ``known`` that a source text reaches, each with its line; for types only if asked."""
     tree = ast.parse(text)
     if not types:
-        tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECK" in ast.unparse(node))]
+        tree.body = [
+            part
+            for node in tree.body
+            for part in (node.orelse if isinstance(node, ast.If) and "TYPE_CHECK" in ast.unparse(node.test) else [node])
+        ]
     sentences = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):

@@ -37,7 +37,7 @@ ALLOWED = {
     "outofcore": {"core", "runtime", "estimation", "metrics", "streaming"},
     "scoring": {"core", "runtime", "estimation", "noise", "metrics", "streaming", "outofcore", "report"},
     "adapters": {"core", "metrics", "streaming"},
-    "models": {"core", "runtime", "data", "report"},
+    "models": {"core", "runtime", "estimation", "data", "report"},
     "bench": {
         "core",
         "runtime",

@@ -9,7 +9,7 @@ from scipy.stats import sobol_indices
 from demele.core.arrays import rng_for
 from demele.errors import InputError
 from demele.lab import Screening, screen_links
-from demele.models.fabric.criteria import radial_runs, weight_scores
+from demele.models.fabric.criteria import Judge, radial_runs
 from tests.models.fabrics import batches, disturbed, images, labels, small
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
@@ -88,7 +88,9 @@ def test_values_of_groups_share_out_the_likelihood() -> None:
     with torch.no_grad():
         network.layer(network.lattice.links[3]).conv.weight.zero_()
     given = batches()
-    found = weight_scores("shapley_groups", network, given, rng_for(0), groups=2, permutations=3)
+    found = Judge(criterion="shapley_groups", data=given, seed=0, options={"groups": 2, "permutations": 3}).weights(
+        network
+    )
     kernels = [network.layer(link).conv.weight for link in network.lattice.links]
     with torch.no_grad():
         whole = _likelihood(network, given)

@@ -13,7 +13,6 @@ from torch.distributions import MultivariateNormal, Normal, kl_divergence
 from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.models.vae import objectives
-from demele.models.vae.nets import Bernoulli, Gaussian, likelihood_of
 from demele.models.vae.objectives import (
     ESTIMATORS,
     OBJECTIVES,
@@ -25,8 +24,8 @@ from demele.models.vae.objectives import (
     log_normal,
     log_weights,
     objective_of,
-    total_correlation,
 )
+from demele.models.vae.train import Bernoulli, Gaussian, likelihood_of
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
@@ -85,7 +84,7 @@ def test_the_loss_changes_with_beta_by_k() -> None:
 def test_the_loss_changes_with_beta_by_the_total_correlation() -> None:
     batch = batch_of(*drawn(8, 3))
     for estimator in ("mws", "stratified"):
-        tc = total_correlation(batch.codes, batch.mean, batch.logvar, n=100, estimator=estimator)
+        tc = decomposition(batch.codes, batch.mean, batch.logvar, n=100, estimator=estimator).total_correlation
         changed = penalty("beta_tcvae", batch, beta=7, estimator=estimator)
         assert_close(changed - penalty("beta_tcvae", batch, beta=2, estimator=estimator), 5 * tc, ROUNDING)
 
@@ -176,9 +175,9 @@ def best_logits(codes: Tensor) -> Tensor:
 def test_the_best_discriminator_estimates_the_total_correlation() -> None:
     codes = correlated(40_000)
     truth = -math.log(1 - RHO**2) / 2
-    assert_mean(
-        [objectives.logit_difference(best_logits(codes[row : row + 400])) for row in range(0, 40_000, 400)], truth
-    )
+    parts = [codes[row : row + 400] for row in range(0, 40_000, 400)]
+    batches = [batch_of(part, torch.zeros_like(part), part, logits=best_logits(part)) for part in parts]
+    assert_mean([penalty("factor_vae", one, gamma=1) - one.kl.sum() for one in batches], truth)
     apart = objectives.permuted(codes, rng_for(0, "permutation"))
     logits = best_logits(apart)
     assert_mean((logits[:, 0] - logits[:, 1]).numpy(), truth - RHO**2 / (1 - RHO**2))
@@ -305,7 +304,6 @@ def test_the_three_parts_add_up(estimator: str) -> None:
     standard = log_prob(doubles(0.0), doubles(0.0), codes)
     whole = (log_prob(mean, logvar, codes) - standard).sum(dim=1).mean()
     assert_close(sum(found), whole, ROUNDING)
-    assert_close(total_correlation(codes, mean, logvar, n=300, estimator=estimator), found[1], ROUNDING)
 
 
 def test_four_images_at_the_corners() -> None:
@@ -318,7 +316,7 @@ def test_four_images_at_the_corners() -> None:
 
 def test_a_batch_of_all_images_is_exact() -> None:
     mean, logvar, codes = drawn(30, 3)
-    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(30, 30, "stratified", like=codes))
+    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(codes, 30, "stratified"))
     for row, code in enumerate(codes):
         densities = log_prob(mean, logvar, code).exp()  # of one sample under each posterior
         assert_close(joint[row], math.log(densities.prod(dim=1).mean()), ROUNDING)
@@ -335,13 +333,14 @@ def sampled(d: int, rho: float, std: float, batch: int, seed: int) -> tuple[Tens
 
 def test_correlated_codes_have_the_total_correlation_that_is_known() -> None:
     batches = [sampled(2, 0.6, 0.5, 512, seed) for seed in range(12)]
-    found = np.array([total_correlation(*batch, n=20_000).item() for batch in batches])
+    found = np.array([decomposition(*batch, n=20_000).total_correlation.item() for batch in batches])
     error = found.std(ddof=1) / math.sqrt(len(found))
     assert abs(found.mean() + math.log(1 - 0.36) / 2) < 5 * error + 1 / 512
 
 
 def test_two_images_are_the_least() -> None:
-    refuses(InputError, "n: expected a batch of 2 to n images, got a batch of 1", log_weights, 1, 10, "stratified")
-    refuses(InputError, "got a batch of 5 and n=4", log_weights, 5, 4, "mws")
-    refuses(UnknownNameError, "did you mean 'mws'", log_weights, 5, 9, "mw")
-    assert_exact(log_weights(2, 2, "stratified").exp(), [[0.5, 0.5], [0.5, 0.5]])
+    one, two, five = (torch.zeros(size, 3) for size in (1, 2, 5))
+    refuses(InputError, "n: expected a batch of 2 to n images, got a batch of 1", log_weights, one, 10, "stratified")
+    refuses(InputError, "got a batch of 5 and n=4", log_weights, five, 4, "mws")
+    refuses(UnknownNameError, "did you mean 'mws'", log_weights, five, 9, "mw")
+    assert_exact(log_weights(two, 2, "stratified").exp(), [[0.5, 0.5], [0.5, 0.5]])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from demele.studies.divided import LabelNoise, Source
+from demele.studies.fabrics import LabelNoise, Source
 from demele.studies.pruning.configurations import PruningConfiguration, Times
 from demele.studies.pruning.planning import PruningPlan
 

@@ -26,7 +26,7 @@ from demele.core.errors import (
 from demele.data import ArrayImages, clutter, clutter_labels
 from demele.lab import Fabric
 from demele.models.training import computing
-from demele.studies.divided import LabelNoise, Source
+from demele.studies.fabrics import LabelNoise, Source
 from demele.studies.pruning import planning
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, Claim
 from demele.studies.pruning.planning import checked_plan, decided, read_predictions
@@ -159,11 +159,11 @@ def test_a_training_that_diverges_is_a_row_with_its_reason(tmp_path: Path) -> No
     [
         ({"preset": "embeded"}, UnknownNameError, "did you mean"),
         ({"noises": "none"}, InputTypeError, "expected a list"),
-        ({"noises": ["none", "none"]}, InputError, "twice"),
+        ({"noises": ["none", "none"]}, InputError, "more than once"),
         ({"noises": []}, InputTypeError, "expected a list"),
         ({"configurations": []}, InputError, "at least one"),
         ({"configurations": ["late"]}, InputTypeError, "PruningConfiguration"),
-        ({"configurations": [WAYS[0], WAYS[0]]}, InputError, "twice"),
+        ({"configurations": [WAYS[0], WAYS[0]]}, InputError, "more than once"),
         ({"configurations": [replace(WAYS[0], criterion="magnitud")]}, UnknownNameError, "did you mean"),
         ({"configurations": [replace(WAYS[0], level="weights", criterion="gate")]}, InputError, "no weights"),
     ],

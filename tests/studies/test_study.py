@@ -73,7 +73,7 @@ def test_whatever_changes_a_number_changes_the_identity(changed: Mapping[str, An
     [
         ({"metrics": ["mig"]}, InputError, "two or more"),
         ({"betas": []}, InputTypeError, "a list of numbers"),
-        ({"betas": [1.0, 1.0]}, InputError, "twice"),
+        ({"betas": [1.0, 1.0]}, InputError, "more than once"),
         ({"betas": [-1.0]}, InputError, "betas: expected a finite number >= 0"),
         ({"objective": "vae", "betas": [1.0]}, InputError, "no strength"),
         ({"checkpoints": [2.0]}, InputError, "checkpoints: expected a number in"),

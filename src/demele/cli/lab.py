@@ -8,10 +8,9 @@ from demele.data.loaders.loading import check_files
 from demele.data.own_files import describe, draw_images
 from demele.files.label_files import column
 from demele.models.fabric.model import Fabric
-from demele.models.vae.trained import encode_images, train_vae
-from demele.studies.divided import divide_images
+from demele.models.vae.model import encode_images, train_vae
 from demele.studies.examine import examine_file
-from demele.studies.fabrics import prune_fabric, show_fabric, train_fabric
+from demele.studies.fabrics import divide_images, prune_fabric, show_fabric, train_fabric
 
 
 class Describe(Command):

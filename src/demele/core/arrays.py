@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+
+class LateModule:
+    """A module that is loaded when something of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._home = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._home), name)
+
+
 if TYPE_CHECKING:
     import pandas as pd
 else:
+    pd = LateModule("pandas")  # it takes longer to load than all of demele
 
-    class _Pandas:
-        """Pandas, loaded when something of it is first used: it takes longer to load than all of demele."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(importlib.import_module("pandas"), name)
-
-    pd = _Pandas()
-
-__all__ = ["Array", "Bytes", "Counts", "Flags", "Floats", "Integers", "Rows", "pd", "rng_for"]
+__all__ = ["Array", "Bytes", "Counts", "Flags", "Floats", "Integers", "LateModule", "Rows", "pd", "rng_for"]
 
 #: Numbers, counts, flags, row numbers, whole numbers; and an array of anything.
 Floats = NDArray[np.float64]

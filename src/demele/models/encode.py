@@ -4,14 +4,14 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.arrays import pd
+from demele.core.arrays import Array, Floats, pd
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted, short_words
 from demele.core.kinds import Count, checked, checked_name, is_number
 from demele.core.table_columns import whole_array
@@ -44,26 +44,29 @@ def called(model: Any) -> Iterator[Call]:
     InputTypeError
         If it is nothing that can be called.
     """
-    if _is_of("keras", "Layer", model):  # first: on its torch backend a model of Keras is a module too
-        with _without_gradients():
+    torch: Any = sys.modules.get("torch")
+    with nullcontext() if torch is None else torch.no_grad():
+        if _is_of("keras", "Layer", model):  # first: on its torch backend a model of Keras is a module too
             yield lambda pixels: model(pixels, training=False)
-    elif _is_of("torch.nn", "Module", _owner(model)):
-        import torch
+        elif _is_of("torch.nn", "Module", network := _owner(model)):
+            from demele.models.training import in_eval_mode
 
-        from demele.models.training import in_eval_mode
-
-        network = _owner(model)
-        weights = next((one for one in network.parameters() if one.is_floating_point()), torch.empty(0))
-        with in_eval_mode(network), torch.no_grad():
-            yield lambda pixels: model(torch.from_numpy(pixels).to(device=weights.device, dtype=weights.dtype))
-    elif callable(model):
-        with _without_gradients(), _buffers_kept(reached_modules(model)):
-            yield model
-    else:
-        raise InputTypeError(
-            "model",
-            f"expected a module of PyTorch, a model of Keras, or a function of arrays, got {type(model).__name__}",
-        )
+            weights = next((one for one in network.parameters() if one.is_floating_point()), torch.empty(0))
+            with in_eval_mode(network):
+                yield lambda pixels: model(torch.from_numpy(pixels).to(device=weights.device, dtype=weights.dtype))
+        elif callable(model):
+            buffers = [one for module in reached_modules(model) for one in module.buffers()]
+            before = [one.detach().clone() for one in buffers]
+            try:
+                yield model
+            finally:
+                for buffer, held in zip(buffers, before, strict=True):
+                    buffer.copy_(held)
+        else:
+            raise InputTypeError(
+                "model",
+                f"expected a module of PyTorch, a model of Keras, or a function of arrays, got {type(model).__name__}",
+            )
 
 
 def reached_modules(model: Any) -> list[Any]:
@@ -126,22 +129,6 @@ def telling_of_shapes(argument: str, shape: tuple[int, ...], remedy: str) -> Ite
         ) from error
 
 
-@contextmanager
-def _buffers_kept(modules: list[Any]) -> Iterator[None]:
-    """Give modules the buffers back that they have now."""
-    held = [(buffer, buffer.detach().clone()) for module in modules for buffer in module.buffers()]
-    try:
-        yield
-    finally:
-        for buffer, before in held:
-            buffer.copy_(before)
-
-
-def _without_gradients() -> AbstractContextManager[object]:
-    torch = sys.modules.get("torch")
-    return nullcontext() if torch is None else torch.no_grad()
-
-
 def _owner(model: Any) -> Any:
     """Return the object that a bound method belongs to; anything else as it is."""
     return getattr(model, "__self__", model)
@@ -172,7 +159,7 @@ _KEYS: Mapping[str, str] = {
 
 
 #: Standard deviations from each of the numbers that encoders return in their place.
-_DEVIATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+_DEVIATIONS: Mapping[str, Callable[[Floats], Floats]] = {
     "std": lambda std: std,
     "variance": np.sqrt,
     "logvar": lambda logvar: np.exp(logvar / 2),
@@ -182,8 +169,8 @@ _DEVIATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] 
 class Encoded(NamedTuple):
     """Means of shape (n, d), and standard deviations if there are any."""
 
-    mean: NDArray[np.float64]
-    std: NDArray[np.float64] | None
+    mean: Floats
+    std: Floats | None
 
 
 def read_output(given: Any, output: str | None) -> Encoded:
@@ -247,7 +234,7 @@ def _of_parts(parts: Mapping[str, Any]) -> Encoded:
     return Encoded(mean, std)
 
 
-def _matrix(given: Any, what: str) -> NDArray[np.float64]:
+def _matrix(given: Any, what: str) -> Floats:
     array = as_array(given)
     if array.dtype.kind not in "fiu":
         raise InputTypeError("model", f"expected numbers as {what}, got {array.dtype}")
@@ -257,7 +244,7 @@ def _matrix(given: Any, what: str) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def as_array(given: Any) -> NDArray[Any]:
+def as_array(given: Any) -> Array:
     """Return a tensor of any framework, or anything that NumPy reads, as an array on the host."""
     if hasattr(given, "detach"):  # of PyTorch, which may have gradients, be on a device, or have a type of its own
         tensor = given.detach().cpu()
@@ -350,13 +337,16 @@ def encode(
     low, high = checked_range(value_range)
     wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
 
-    def pixels(part: NDArray[Any]) -> NDArray[np.float32]:
+    def pixels(part: Array) -> NDArray[np.float32]:
         drawn = images.images(part).astype(np.float32) * np.float32((high - low) / 255) + np.float32(low)
         return np.ascontiguousarray(drawn.transpose(0, 3, 1, 2)) if axes == "NCHW" else drawn
 
     with called(model) as call, reporting() as report:
         first = pixels(wanted[: max(batch, _TRIED)])
-        with telling_of_shapes("model", first[:_TRIED].shape, _remedy(layout, axes)):
+        remedy = f"`layout` says where channels are, now {axes}; a network may also take another size of images"
+        if layout is None and axes == "NHWC":
+            remedy = "a function is given channels last; if its model takes them first, pass `layout='NCHW'`"
+        with telling_of_shapes("model", first[:_TRIED].shape, remedy):
             _check_calls(call, first, known, moved=_moved(model))
         found: list[Encoded] = []
         for start in range(0, len(wanted), batch):
@@ -381,10 +371,10 @@ def encode(
 
 
 def sample_of(
-    mean: NDArray[np.float64],
-    std: NDArray[np.float64] | None,
+    mean: Floats,
+    std: Floats | None,
     images: ImageSet,
-    rows: NDArray[Any],
+    rows: Array,
     *,
     provenance: str,
 ) -> Sample:
@@ -395,29 +385,29 @@ def sample_of(
     InputError
         If a number is not finite, naming the first row and its factors.
     """
+    factors = images.factors(rows)
     for what, numbers in (("codes", mean), ("standard deviations", std)):
-        if numbers is not None and not np.isfinite(numbers).all():
-            wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
-            row = int(rows[wrong[0]])
-            values = images.factors([row]).iloc[0].to_dict()
-            factors = ", ".join(f"{name} {value}" for name, value in values.items()) or "no factors"
-            raise InputError(
-                "model",
-                f"{what} of {len(wrong)} of {len(rows)} images are not finite, first of image {row} ({factors})",
-            )
-    return Sample(_table(mean), images.factors(rows), provenance, codes_std=None if std is None else _table(std))
+        if numbers is not None:
+            check_finite(numbers, factors, "model", what=what, rows=rows)
+    return Sample(mean, factors, provenance, codes_std=std)  # type: ignore[arg-type]
 
 
-def _table(numbers: NDArray[np.float64]) -> "pd.DataFrame":
+def check_finite(
+    numbers: Floats, factors: "pd.DataFrame", argument: str, *, what: str, rows: Array | None = None
+) -> None:
+    """Refuse numbers that are not finite, with the factors of the first such row; ``rows``: those of the images.
 
-    return pd.DataFrame(numbers, columns=[f"z{number}" for number in range(1, numbers.shape[1] + 1)])
-
-
-def _remedy(layout: str | None, axes: str) -> str:
-    """Say what to do about a model that cannot take the images."""
-    if layout is None and axes == "NHWC":
-        return "a function is given channels last; if its model takes them first, pass `layout='NCHW'`"
-    return f"`layout` says where channels are, now {axes}; a network may also take another size of images"
+    Raises
+    ------
+    InputError
+    """
+    wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+    if wrong.size:
+        noun, row = ("row", wrong[0]) if rows is None else ("image", rows[wrong[0]])
+        values = factors.iloc[wrong[0]].to_dict().items()
+        held = ", ".join(f"{name} {value}" for name, value in values) or "no factors"
+        them = f"{what} of {wrong.size} of {len(numbers)} {noun}s"
+        raise InputError(argument, f"{them} are not finite, first of {noun} {row} ({held})")
 
 
 def _moved(model: Any) -> str:
@@ -463,7 +453,7 @@ def _check_calls(call: Call, first: NDArray[np.float32], output: str | None, *, 
         )
 
 
-def _are_same(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float) -> bool:
+def _are_same(one: Floats, other: Floats, tolerance: float) -> bool:
     return one.shape == other.shape and bool(np.abs(one - other).max() <= tolerance * max(np.abs(one).max(), 1e-12))
 
 

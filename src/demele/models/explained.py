@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from demele.core.arrays import Array, Counts, Floats
 from demele.core.errors import InputError, InputTypeError
-from demele.core.kinds import Count, checked, checked_count, checked_name, checked_number, checked_whole
+from demele.core.kinds import Count, checked, checked_name, checked_number, checked_whole
 from demele.core.lazy import require
 from demele.models.encode import LAYOUTS, checked_range, telling_of_shapes
 from demele.models.fabric.model import Fabric
@@ -39,7 +39,7 @@ def importance_maps(
     window: int | None = None,
     steps: Count = 50,
     batch: Count = 64,
-    threads: int | None = 1,
+    threads: Count | None = 1,
 ) -> Floats:
     """Compute the importance of each pixel for a network, by one of four methods of captum.
 
@@ -108,13 +108,13 @@ def importance_maps(
     """
     attr = require("captum.attr", purpose="importance_maps")
     network = _network_of(model, layout, value_range, threads)
-    shown = _checked_images(images)
+    shown = network.images(images)
     ground = checked_number(baseline, "baseline", "a finite number", inside=lambda one: bool(np.isfinite(one)))
-    most = min(shown.shape[1:3])
-    side = max(1, max(shown.shape[1:3]) // 8)
+    sides = shown.shape[2:] if network.channels_first else shown.shape[1:3]
+    most, side = min(sides), max(1, max(sides) // 8)
     if window is not None:
         side = checked_whole(window, "window", f"a side from 1 to {most} pixels", inside=lambda one: 1 <= one <= most)
-    with network.evaluating(), telling_of_shapes("model", network.shape(shown), _REMEDY):
+    with network.evaluating(shown):
         wanted = _checked_targets(targets, network, shown, batch)
         how = {"baseline": ground, "window": side, "steps": steps, "batch": batch}
         found = []
@@ -175,20 +175,18 @@ def predictor(
     >>> predict(np.zeros((2, 4, 4), dtype=np.uint8)).sum(axis=1).round(6).tolist()
     [1.0, 1.0]
     """
-    torch = require("torch", purpose="a network")
     network = _network_of(model, layout, value_range, None)
     softmax = checked_name(outputs, "outputs", get_args(Outputs)) == "probabilities"
 
     def predict(images: Array) -> Floats:
-        shown = _checked_images(images)
-        with network.evaluating(), torch.no_grad(), telling_of_shapes("model", network.shape(shown), _REMEDY):
+        import torch
+
+        shown = network.images(images)
+        with network.evaluating(shown), torch.no_grad():
             found = network.outputs(network.tensor(shown)).double()
         return (found.softmax(dim=1) if softmax else found).cpu().numpy()
 
     return predict
-
-
-_REMEDY = "`layout` says where channels are; a network may also take another size of images"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,31 +199,33 @@ class _Network:
     threads: int | None
 
     @contextmanager
-    def evaluating(self) -> Iterator[None]:
+    def evaluating(self, images: Array) -> Iterator[None]:
         """Put it into evaluation mode, with gradients whatever the caller's mode is; restore both."""
-        torch = require("torch", purpose="a network")
-        from demele.models.training import in_eval_mode
+        from demele.models.training import computing, in_eval_mode
 
-        before = torch.get_num_threads()
-        try:
-            if self.threads is not None:
-                torch.set_num_threads(self.threads)
-            with in_eval_mode(self.module), torch.inference_mode(False), torch.enable_grad():
-                yield
-        finally:
-            torch.set_num_threads(before)
+        remedy = "`layout` says where channels are; a network may also take another size of images"
+        computed = computing(threads=self.threads, device=None, gradients=True)
+        with computed, in_eval_mode(self.module), telling_of_shapes("model", images.shape, remedy):
+            yield
 
-    def shape(self, images: Array) -> tuple[int, ...]:
-        """Return the shape of the first batch, for a message."""
-        n, height, width, channels = images.shape
-        return (n, channels, height, width) if self.channels_first else images.shape
+    def images(self, images: Any) -> Array:
+        """Return images with the axes that it takes."""
+        found = np.asarray(images)
+        if found.dtype.kind not in "fiu":
+            hint = "; draw them: images.images(range(len(images)))" if hasattr(images, "images") else ""
+            raise InputTypeError("images", f"expected an array of numbers, got values of type {found.dtype}{hint}")
+        found = found[..., None] if found.ndim == 3 else found
+        if found.ndim != 4 or 0 in found.shape:
+            expected = "expected shape (n, height, width) or (n, height, width, channels)"
+            raise InputError("images", f"{expected}, got shape {np.shape(images)}")
+        return found.transpose(0, 3, 1, 2) if self.channels_first else found
 
     def tensor(self, images: Array) -> torch.Tensor:
         """Return images as the network sees them."""
-        made = require("torch", purpose="a network")
-        weight = next((one for one in self.module.parameters() if one.is_floating_point()), made.empty(0))
-        axes = images.transpose(0, 3, 1, 2) if self.channels_first else images
-        whole: torch.Tensor = made.from_numpy(np.ascontiguousarray(axes)).to(weight.device)
+        import torch
+
+        weight = next((one for one in self.module.parameters() if one.is_floating_point()), torch.empty(0))
+        whole = torch.from_numpy(np.ascontiguousarray(images)).to(weight.device)
         return (self.seen(whole) if images.dtype.kind in "ui" else whole).to(weight.dtype)
 
     def outputs(self, pixels: torch.Tensor) -> torch.Tensor:
@@ -241,34 +241,21 @@ class _Network:
 
 def _network_of(model: Any, layout: Any, value_range: Any, threads: Any) -> _Network:
     torch = require("torch", purpose="a network")
-    some = None if threads is None else checked_count(threads, "threads", 1)
     if isinstance(model, Fabric):
         from demele.models.fabric.network import seen
 
-        return _Network(model.network, True, seen, some)
+        return _Network(model.network, True, seen, threads)
     if not isinstance(model, torch.nn.Module):
         raise InputTypeError("model", f"expected a module of PyTorch or a fabric, got {type(model).__name__}")
     low, high = checked_range(value_range)
     first = checked_name(layout, "layout", LAYOUTS) == "NCHW"
-    return _Network(model, first, lambda pixels: pixels.float() * ((high - low) / 255) + low, some)
-
-
-def _checked_images(images: Any) -> Array:
-    found = np.asarray(images)
-    if found.dtype.kind not in "fiu":
-        hint = "; draw them: images.images(range(len(images)))" if hasattr(images, "images") else ""
-        raise InputTypeError("images", f"expected an array of numbers, got values of type {found.dtype}{hint}")
-    found = found[..., None] if found.ndim == 3 else found
-    if found.ndim != 4 or 0 in found.shape:
-        raise InputError(
-            "images", f"expected shape (n, height, width) or (n, height, width, channels), got shape {np.shape(images)}"
-        )
-    return found
+    return _Network(model, first, lambda pixels: pixels.float() * ((high - low) / 255) + low, threads)
 
 
 def _checked_targets(targets: Any, network: _Network, images: Array, size: int) -> Counts:
     """Return the class that is explained of each image."""
-    torch = require("torch", purpose="a network")
+    import torch
+
     with torch.no_grad():
         parts = [network.outputs(network.tensor(images[k : k + size])) for k in range(0, len(images), size)]
     said = torch.cat(parts)
@@ -300,12 +287,12 @@ def _by_pixel(attr: Any, method: str, network: _Network, pixels: torch.Tensor, w
         found = ways.attribute(given, baselines=how["baseline"], target=target, **options)
         gathered = found.double().sum(dim=axis)
     else:
-        window, channels = how["window"], given.shape[axis]
-        stride = max(1, window // 2)
-        shape = (channels, window, window) if network.channels_first else (window, window, channels)
-        moves = (channels, stride, stride) if network.channels_first else (stride, stride, channels)
-        windows = {"sliding_window_shapes": shape, "strides": moves}
+        channels = given.shape[axis]
+        covered, moved = (
+            (channels, side, side) if network.channels_first else (side, side, channels)
+            for side in (how["window"], max(1, how["window"] // 2))
+        )
         ways = attr.Occlusion(network.outputs)
-        found = ways.attribute(given, **windows, baselines=how["baseline"], target=target)
+        found = ways.attribute(given, covered, strides=moved, baselines=how["baseline"], target=target)
         gathered = found.double().mean(dim=axis)  # it covers all channels at once, and says the same of each
     return np.asarray(gathered.detach().cpu().numpy())

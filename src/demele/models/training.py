@@ -130,14 +130,15 @@ def _plain_tensors(value: Any) -> Any:
 
 
 @contextmanager
-def computing(*, threads: int | None, device: str, gradients: bool) -> Iterator[None]:
+def computing(*, threads: int | None, device: str | None, gradients: bool) -> Iterator[None]:
     """Compute with some threads, on the CPU with deterministic algorithms only, with or without gradients.
 
     Parameters
     ----------
     threads : int or None
         None leaves them as they are. The last bits of sums depend on their number.
-    device : str
+    device : str or None
+        None leaves the algorithms as they are.
     gradients : bool
         Whatever mode this is called in.
     """
@@ -242,11 +243,6 @@ def restore(optimiser: torch.optim.Optimizer, held: Mapping[str, Any]) -> None:
         if wanted != {name: one.shape for name, one in values.items() if one is not None}:
             raise ValueError(f"its optimiser keeps other numbers of weight {place}")
     optimiser.load_state_dict({"state": held["state"], "param_groups": own["param_groups"]})
-
-
-def parameter_count(*modules: nn.Module) -> int:
-    """Return the number of trained numbers of some networks."""
-    return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
 # Images ---------------------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from demele.core.result import Result, notices
 from demele.core.results import Evaluation, Note
 from demele.core.score_documents import matrix_blocks, notes_of, places_of, scores_table, signatures_of
 from demele.core.verdict import RepresentationVerdict, verdict_methods, verdict_sentences, verdict_strips, verdict_table
+from demele.data.images import ImageSet
 from demele.models.encode import Call, as_array, telling_of_shapes
-from demele.models.specs import history_lines, settings_table
-from demele.models.vae.run import LINES
+from demele.models.results import LINES, history_lines, settings_table
 from demele.report.document import (
     NOTHING,
     Block,
@@ -548,3 +548,49 @@ def compared(rows: Counts, originals: Bytes, made: Bytes) -> Reconstructions:
         mean_image_error=float(from_mean),
         tried=len(rows),
     )
+
+
+# Responses along one factor of a complete grid ------------------------------------------------------------------------
+
+
+#: Images that are shown of a factor at most.
+SWEPT = 9
+#: Quantiles of a code over the other factors, between which its range is drawn.
+RANGE = 0.05, 0.95
+
+
+def sweeps(codes: Floats, images: ImageSet, *, seed: int) -> tuple[Sweep, ...]:
+    """Return one sweep per factor; none unless the set is a complete grid.
+
+    Parameters
+    ----------
+    codes : array of shape (n_samples, n_codes)
+        Of all images.
+    images : ImageSet
+    seed : int
+        Draws the image whose other factors are held.
+    """
+    if images.space is None or not images.complete:
+        return ()
+    positions = images.positions()
+    start = positions[rng_for(seed, "start of sweeps", len(positions)).integers(len(positions))]
+    found = []
+    for factor, called in enumerate(images.space.names):
+        values = images.space.values[factor]
+        shown = np.unique(np.linspace(0, len(values) - 1, min(SWEPT, len(values))).round().astype(np.int64))
+        asked = np.repeat(start[None], len(shown), axis=0)
+        asked[:, factor] = shown
+        groups = [codes[positions[:, factor] == value] for value in range(len(values))]
+        low, high = np.stack([np.quantile(group, RANGE, axis=0) for group in groups], axis=1)
+        found.append(
+            Sweep(
+                factor=called,
+                values=tuple(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values),
+                mean=np.array([group.mean(axis=0) for group in groups]),
+                low=low,
+                high=high,
+                shown=tuple(shown.tolist()),
+                images=images.images(images.index(asked)),
+            )
+        )
+    return tuple(found)

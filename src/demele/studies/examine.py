@@ -3,53 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from zipfile import is_zipfile
 
 import numpy as np
 
-from demele.core.arrays import Array, Bytes, Counts, Flags, Floats, pd, rng_for
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
+from demele.core.array_files import members_of, opened_archive, read_member
+from demele.core.arrays import Array, Bytes, Counts, Flags, Floats, Rows, pd, rng_for
+from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.given_data import Codes, Factors
-from demele.core.inputs import Missing, read_pair
-from demele.core.kinds import Seed, at_least, checked, checked_count, checked_name, checked_seed
-from demele.core.reading import path_of
+from demele.core.inputs import Missing, read_factors, read_pair
+from demele.core.kinds import Seed, at_least, checked, checked_count, checked_seed
+from demele.core.reading import check_unpacked, path_of, regular_file
 from demele.core.results import Evaluation, Note
 from demele.core.table_columns import items_of
 from demele.core.verdict import FactorVerdict, RepresentationVerdict
 from demele.core.version import __version__
+from demele.data.array_images import ArrayImages, columns_of, factor_table
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images
 from demele.data.space import Sample
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import shares_of, verdict_of
-from demele.models.encode import called, check_images, checked_range
-from demele.models.vae.run import is_active
+from demele.models.encode import called, check_finite, check_images, checked_range
+from demele.models.results import is_active
 from demele.scoring.evaluate import evaluate
-from demele.studies.codes_file import (
-    CodesFile,
-    check_annotated,
-    check_finite,
-    checked_images,
-    given_sample,
-    is_arrays_file,
-    read_codes_file,
-)
-from demele.studies.examination import (
-    TRIED,
-    Examination,
-    Reconstructions,
-    Sweep,
-    Traversals,
-    change,
-    compared,
-    decoded_images,
-    traversals,
-)
+from demele.studies import examination
 
 if TYPE_CHECKING:
     from demele.models.vae.model import VAE
@@ -74,7 +58,7 @@ def examine(
     *,
     decode: Any = None,
     model: VAE | None = None,
-    decoded: str = "pixels",
+    decoded: Literal["pixels", "logits"] = "pixels",
     value_range: tuple[float, float] = (0.0, 1.0),
     metrics: Sequence[Any] = METRICS,
     rows: Annotated[int, at_least(4)] = 3000,
@@ -85,7 +69,7 @@ def examine(
     missing: Missing = "raise",
     seed: Seed = 0,
     name: str = "",
-) -> Examination:
+) -> examination.Examination:
     """Examine a trained model: the factors in its codes, and the images of its decoder.
 
     Parameters
@@ -157,9 +141,9 @@ def examine(
     """
     held = read_codes_file(Path(sample)) if isinstance(sample, str | Path) else given_sample(sample)
     codes = held.sample.codes
-    check_finite(held.sample)
-    shown = checked_images(images, held)
     factors = held.sample.factors
+    check_finite(codes.to_numpy(np.float64), factors, "codes", what="codes")
+    shown = checked_images(images, held)
     lacking = check_annotated(factors, kinds=kinds, missing=missing)
     shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
     own = code_facts(codes, held.sample.codes_std, shares)
@@ -167,9 +151,8 @@ def examine(
     verdict = verdict_on(codes, factors, active=active, kinds=kinds, seed=seed) if factors.shape[1] else None
     if model is not None and not callable(getattr(model, "decode", None)):
         raise InputTypeError("model", f"expected a trained VAE, got {type(model).__name__}")
-    way = checked_name(decoded, "decoded", ("pixels", "logits"))
     decode = model.decode if decode is None and model is not None else decode
-    moved, made, samples = _decoded(held, shown, decode, way, checked_range(value_range), seed)
+    moved, made, samples = _decoded(held, shown, decode, decoded, checked_range(value_range), seed)
     settings = {"n_bootstrap": n_bootstrap, "n_permutations": n_permutations, "seed": seed}
     chosen = _drawn(len(codes), rows, seed)
     if not isinstance(name, str | None):
@@ -179,6 +162,7 @@ def examine(
     known = Factors(factors.iloc[chosen], kinds=kinds, missing=missing)
     scores, unscored = _scores(given, known, metrics, settings)
     scores, importances = _with_forest(scores, given, known, forest, settings)
+    on = "" if shown is None else f" on {shown.name}"
     # Say where everything comes from
     found = {"Codes": held.sample.provenance, "Rows scored": f"{len(chosen):,} of {len(held.sample.codes):,}"}
     if shown is not None:
@@ -188,8 +172,8 @@ def examine(
         found["Model"] = repr(model)
         if model.run is not None:
             found["Training"] = repr(model.run)
-    return Examination(
-        name=name or _name(model, shown),
+    return examination.Examination(
+        name=name or f"{'a trained model' if model is None else model.spec.objective}{on}",
         n=len(codes),
         scores=scores,
         information=shares,
@@ -199,7 +183,7 @@ def examine(
         traversals=moved,
         reconstructions=made,
         samples=samples,
-        sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=seed),
+        sweeps=() if shown is None else examination.sweeps(codes.to_numpy(), shown, seed=seed),
         notes=(
             *_notes(model, own, made, has_std=held.sample.codes_std is not None),
             *twin_notes(codes),
@@ -213,7 +197,7 @@ def examine(
     )
 
 
-def examine_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
+def examine_model(model: VAE, images: ImageSet, **options: Any) -> examination.Examination:
     """Encode images with a VAE and examine it.
 
     Of sets of more than 25 000 images as many are encoded, drawn at random; there are no sweeps of factors then.
@@ -265,13 +249,13 @@ def examine_file(
     image_size: int | None = None,
     missing: Missing = "raise",
     seed: int = 0,
-) -> Examination:
+) -> examination.Examination:
     """Examine a trained model in a file.
 
     Parameters
     ----------
     model : str or Path
-        The file of :func:`demele.models.vae.trained.train_vae`, or an ``.npz`` as of :func:`examine`.
+        The file of :func:`demele.models.vae.model.train_vae`, or an ``.npz`` as of :func:`examine`.
     images : ImageSet, str or Path, optional
         By default those that the model was trained on, if a formula draws them; of an ``.npz``, its own.
     image_size : int, optional
@@ -303,11 +287,224 @@ def examine_file(
     if is_arrays_file(path):
         known = None if images is None else named_images(images, image_size)
         return examine(path, known, missing=missing, seed=seed, name=path.name)
-    from demele.models.vae.model import load_vae
-    from demele.models.vae.trained import images_for
+    from demele.models.vae.model import images_for, load_vae
 
     vae = load_vae(path)
     return examine_model(vae, images_for(vae, images, image_size), missing=missing, seed=seed)
+
+
+# What a file holds ----------------------------------------------------------------------------------------------------
+
+
+#: What a file may hold beside factors under their own names.
+ARRAYS = ("codes", "codes_std", "factors", "factor_names", "images", "reconstructions", "traversals")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CodesFile:
+    """What a file holds.
+
+    Attributes
+    ----------
+    sample : Sample
+    images : ImageSet or None
+    reconstructions : array of uint8 of shape (n_samples, height, width, channels), or None
+    traversals : array of uint8 of shape (n_codes, steps, height, width, channels), or None
+    notes : tuple of Note
+        What is left out.
+    """
+
+    sample: Sample
+    images: ImageSet | None
+    reconstructions: Bytes | None
+    traversals: Bytes | None
+    notes: tuple[Note, ...] = ()
+
+
+def is_arrays_file(path: Path) -> bool:
+    """Whether a file is an archive of arrays, which may hold codes; files of PyTorch are archives of other things."""
+    if not path.is_file() or not is_zipfile(path):
+        return False
+    with opened_archive(path) as archive:
+        return bool(members_of(archive)) and all(name.endswith(".npy") for name in archive.namelist())
+
+
+def read_codes_file(path: Path) -> CodesFile:
+    """Read codes and what belongs to them.
+
+    Parameters
+    ----------
+    path : Path
+        An ``.npz`` with ``codes`` (n, d), and if they are known ``codes_std`` (n, d); ``factors`` (n, M) with
+        ``factor_names``, or a column (n,) for each factor under its name; ``images`` and ``reconstructions``
+        (n, H, W[, C]); ``traversals`` (d, steps, H, W[, C]). Pictures are bytes, or numbers from 0 to 1.
+
+    Raises
+    ------
+    FormatError
+        If there is no such file, it is no archive, holds Python objects, or arrays of other shapes.
+    """
+    try:
+        size = regular_file(path)
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
+    with opened_archive(path) as archive:
+        members = members_of(archive)
+        if "codes" not in members:
+            raise FormatError(path, f"expected an array 'codes', found {', '.join(sorted(members)) or 'nothing'}")
+        check_unpacked(path, sum(info.file_size for info in members.values()), stored=size)
+        arrays = {name: read_member(archive, info) for name, info in members.items()}
+    codes = _columns(path, arrays, "codes")
+    n, d = codes.shape
+    std = _columns(path, arrays, "codes_std") if "codes_std" in arrays else None
+    # single columns, which may be texts, before the columns of one table
+    given = {name: held for name, held in arrays.items() if name not in ARRAYS and held.shape == (n,)}
+    if "factors" in arrays:
+        table = columns_of(path, arrays["factors"], arrays.get("factor_names"))
+        given = {name: given.get(name, column) for name, column in table.items()}
+    try:
+        factors = factor_table(given, n)
+        sample = Sample(codes, factors, f"Codes of the file {path.name}.", codes_std=std)  # type: ignore[arg-type]
+        images = ArrayImages(arrays["images"], _known(factors), name=path.name) if "images" in arrays else None
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(path, str(error)) from error
+    still = tuple(name for name in given if name not in factors.columns)
+    message = f"factors that do not vary are left out: {', '.join(map(quoted, still))}"
+    return CodesFile(
+        sample=sample,
+        images=images,
+        reconstructions=_pictures(path, arrays, "reconstructions", (n,)),
+        traversals=_pictures(path, arrays, "traversals", (d,)),
+        notes=(Note(code="constant-factors", message=message, subject=still, severity="warning"),) if still else (),
+    )
+
+
+def _columns(path: Path, arrays: Mapping[str, Array], name: str) -> Floats:
+    held = arrays[name]
+    held = held[:, None] if held.ndim == 1 else held
+    if held.ndim != 2 or held.dtype.kind not in "iuf" or not held.size:
+        raise FormatError(f"{path}::{name}", f"expected numbers of shape (n, n_codes), found {held.dtype} {held.shape}")
+    return held.astype(np.float64)
+
+
+def _pictures(path: Path, arrays: Mapping[str, Array], name: str, first: tuple[int, ...]) -> Bytes | None:
+    """Return pictures as bytes with channels, one set per row or code."""
+    if name not in arrays:
+        return None
+    held = arrays[name]
+    axes = 3 if name == "reconstructions" else 4
+    held = held[..., None] if held.ndim == axes else held
+    if held.ndim != axes + 1 or held.shape[: len(first)] != first or held.shape[-1] not in (1, 3):
+        wanted = "(n, H, W[, C])" if axes == 3 else "(n_codes, steps, H, W[, C])"
+        raise FormatError(f"{path}::{name}", f"expected shape {wanted} with {first[0]} first, found {held.shape}")
+    if held.dtype == np.uint8:
+        return held
+    if held.dtype.kind != "f" or not ((held >= -0.01) & (held <= 1.01)).all():
+        raise FormatError(f"{path}::{name}", "expected bytes, or numbers from 0 to 1")
+    return np.asarray(np.rint(np.clip(held, 0, 1) * 255).astype(np.uint8))
+
+
+# What is given -------------------------------------------------------------------------------------------------------
+
+#: How far numbers of a factor may differ, relative to the largest: single precision differs by less.
+_SAME = 1e-5
+
+
+def given_sample(sample: Any) -> CodesFile:
+    """Return a sample as what a file would hold.
+
+    Raises
+    ------
+    InputTypeError
+    """
+    if not isinstance(sample, Sample):
+        raise InputTypeError(
+            "sample",
+            f"expected a Sample or the name of a file, got {type(sample).__name__}; demele.lab.encode returns one",
+        )
+    images = sample.images
+    held = None if images is None else ArrayImages(images, _known(sample.factors), space=sample.space)
+    return CodesFile(sample=sample, images=held, reconstructions=None, traversals=None)
+
+
+def check_annotated(factors: pd.DataFrame, *, kinds: object, missing: Missing) -> list[Note]:
+    """Refuse factors with missing annotations, or return a note on how many there are.
+
+    Raises
+    ------
+    InputError
+        As :func:`demele.evaluate`.
+    """
+    if not factors.shape[1]:
+        return []
+    lacking = factors.isna().sum()
+    read_factors(factors, kinds=kinds, missing=missing)
+    told = [f"{quoted(name)} in {count:,}" for name, count in lacking.items() if count]
+    if not told:
+        return []
+    message = f"of {len(factors):,} rows annotations are missing of {', '.join(told)}: each is judged on the others"
+    subject = tuple(str(name) for name, count in lacking.items() if count)
+    return [Note(code="missing-annotations", message=message, subject=subject)]
+
+
+def checked_images(images: Any, held: CodesFile) -> ImageSet | None:
+    """Return the images of the codes: given, or those of the file.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If they are no images, more or fewer than codes, or of other factors.
+    """
+    if images is None:
+        return held.images
+    if isinstance(images, np.ndarray):
+        images = ArrayImages(images, _known(held.sample.factors))
+    if not isinstance(images, ImageSet):
+        raise InputTypeError("images", f"expected an image set or an array, got {type(images).__name__}")
+    n = len(held.sample.codes)
+    if len(images) != n:
+        raise InputError(
+            "images",
+            f"expected {n:,}, one per row of the codes, got {len(images):,}; of a part of a set give "
+            "images.subset(rows)",
+        )
+    own, of_images = held.sample.factors, images.factors()
+    for name in own.columns.intersection(of_images.columns):
+        odd = _contradictions(np.asarray(own[name]), np.asarray(of_images[name]))
+        if odd.size:
+            row = int(odd[0])
+            raise InputError(
+                ("sample", "images"),
+                f"expected the same rows, but {odd.size:,} of {len(own):,} differ in {quoted(name)}: row {row} is "
+                f"{own[name].iloc[row]} with the codes, {of_images[name].iloc[row]} with the images",
+                "give the images in the order in which they were encoded, images.subset(rows)",
+            )
+    return images
+
+
+def _known(factors: pd.DataFrame) -> pd.DataFrame | None:
+    """Return factors, or None if there are none: images then have none."""
+    return factors if factors.shape[1] else None
+
+
+def _contradictions(one: Array, other: Array) -> Rows:
+    """Return the rows in which two columns of a factor differ.
+
+    Missing annotations contradict nothing, positions do not contradict the values that they are of, nor texts numbers.
+    """
+    both = np.flatnonzero(pd.notna(one) & pd.notna(other))
+    one, other = one[both], other[both]
+    if (one.dtype.kind in "iufb") != (other.dtype.kind in "iufb"):
+        return both[:0]
+    if one.dtype.kind not in "iufb":
+        return np.asarray(both[one.astype(str) != other.astype(str)])
+    first, second = one.astype(np.float64), other.astype(np.float64)
+    odd = np.abs(first - second) > _SAME * np.abs(first).max(initial=0.0)
+    # positions among the different numbers
+    ranks, others = (np.unique(values, return_inverse=True)[1] for values in (first, second))
+    return both[:0] if np.array_equal(ranks, others) else np.asarray(both[odd])
 
 
 # What is found --------------------------------------------------------------------------------------------------------
@@ -320,23 +517,27 @@ def _decoded(
     decoded: str,
     value_range: tuple[float, float],
     seed: int,
-) -> tuple[Traversals | None, Reconstructions | None, Bytes | None]:
+) -> tuple[examination.Traversals | None, examination.Reconstructions | None, Bytes | None]:
     """Return traversals and reconstructions, by the decoder or as a file holds them, and samples from the prior."""
     codes = held.sample.codes.to_numpy(np.float64)
     moved, made, samples = None, None, None
     if held.traversals is not None:
         _check_size(images, held.traversals.shape[2:], "traversals")
         pictures = held.traversals[None]
-        moved = Traversals(images=pictures, values=None, anchors=None, change=change(pictures))
-    rows = rng_for(seed, "reconstructed images", len(codes)).permutation(len(codes))[:TRIED].astype(np.int64)
+        moved = examination.Traversals(images=pictures, values=None, anchors=None, change=examination.change(pictures))
+    rows = (
+        rng_for(seed, "reconstructed images", len(codes)).permutation(len(codes))[: examination.TRIED].astype(np.int64)
+    )
     if held.reconstructions is not None and images is not None:
         _check_size(images, held.reconstructions.shape[1:], "reconstructions")
-        made = compared(rows, images.images(rows), held.reconstructions[rows])
+        made = examination.compared(rows, images.images(rows), held.reconstructions[rows])
     if decode is not None:
         with called(decode) as call:
-            decoder = partial(decoded_images, call, None if images is None else images.shape, decoded, value_range)
-            moved = traversals(decoder, codes, seed=seed)
-            made = made if images is None else compared(rows, images.images(rows), decoder(codes[rows]))
+            decoder = partial(
+                examination.decoded_images, call, None if images is None else images.shape, decoded, value_range
+            )
+            moved = examination.traversals(decoder, codes, seed=seed)
+            made = made if images is None else examination.compared(rows, images.images(rows), decoder(codes[rows]))
             # The prior may be far from all codes of images: what a linear decoder makes of it may leave the range.
             drawn = rng_for(seed, "samples from the prior", codes.shape[1]).standard_normal((SAMPLES, codes.shape[1]))
             samples = decoder(drawn, outside=np.inf)
@@ -388,7 +589,9 @@ def _with_forest(
     return replace(scores, scores=(*scores.scores, *found.scores), left_out=left_out), found.scores[0].matrix
 
 
-def _notes(model: VAE | None, codes: pd.DataFrame, made: Reconstructions | None, *, has_std: bool) -> Iterator[Note]:
+def _notes(
+    model: VAE | None, codes: pd.DataFrame, made: examination.Reconstructions | None, *, has_std: bool
+) -> Iterator[Note]:
     """Say what is wrong with the model as a whole: first that its training diverged, or has not ended."""
     run = None if model is None else model.run
     if run is not None and run.status == "diverged":
@@ -413,11 +616,6 @@ def _notes(model: VAE | None, codes: pd.DataFrame, made: Reconstructions | None,
             "no standard deviations of the codes were given, so the spread of means decides which codes are active"
         )
         yield Note(code="no-deviations", message=message)
-
-
-def _name(model: VAE | None, images: ImageSet | None) -> str:
-    objective = "a trained model" if model is None else f"{model.spec.objective}"
-    return objective if images is None else f"{objective} on {images.name}"
 
 
 # Facts about codes ----------------------------------------------------------------------------------------------------
@@ -558,62 +756,3 @@ def twin_notes(codes: pd.DataFrame) -> list[Note]:
             message = f"code {names[1]!r} is code {names[0]!r} again, up to sign and scale: no score needs both"
             notes.append(Note(code="equal-codes", message=message, subject=names, severity="warning"))
     return notes
-
-
-# Responses along one factor of a complete grid ------------------------------------------------------------------------
-
-
-#: Images that are shown of a factor at most.
-SWEPT = 9
-#: Quantiles of a code over the other factors, between which its range is drawn.
-RANGE = 0.05, 0.95
-
-
-def sweeps(codes: Floats, images: ImageSet, *, seed: int) -> tuple[Sweep, ...]:
-    """Return one sweep per factor; none unless the set is a complete grid.
-
-    Parameters
-    ----------
-    codes : array of shape (n_samples, n_codes)
-        Of all images.
-    images : ImageSet
-    seed : int
-        Draws the image whose other factors are held.
-    """
-    if images.space is None or not images.complete:
-        return ()
-    positions = images.positions()
-    start = positions[rng_for(seed, "start of sweeps", len(positions)).integers(len(positions))]
-    found = []
-    for factor, name in enumerate(images.space.names):
-        values = images.space.values[factor]
-        shown = np.unique(np.linspace(0, len(values) - 1, min(SWEPT, len(values))).round().astype(np.int64))
-        asked = np.repeat(start[None], len(shown), axis=0)
-        asked[:, factor] = shown
-        mean, low, high = responses(codes, positions[:, factor], len(values))
-        found.append(
-            Sweep(
-                factor=name,
-                values=tuple(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values),
-                mean=mean,
-                low=low,
-                high=high,
-                shown=tuple(shown.tolist()),
-                images=images.images(images.index(asked)),
-            )
-        )
-    return tuple(found)
-
-
-def responses(codes: Floats, positions: Counts, n_values: int) -> tuple[Floats, Floats, Floats]:
-    """Return mean, 5 % and 95 % quantile of each code at each value of a factor, of shape (n_values, n_codes).
-
-    Examples
-    --------
-    >>> mean, low, high = responses(np.array([[0.0], [1.0], [5.0], [5.0]]), np.array([0, 0, 1, 1]), 2)
-    >>> mean.tolist(), low.round(2).tolist(), high.round(2).tolist()
-    ([[0.5], [5.0]], [[0.05], [5.0]], [[0.95], [5.0]])
-    """
-    groups = [codes[positions == value] for value in range(n_values)]
-    low, high = np.stack([np.quantile(group, RANGE, axis=0) for group in groups], axis=1)
-    return np.array([group.mean(axis=0) for group in groups]), low, high

@@ -65,18 +65,15 @@ class StudyFormat(Generic[Study]):
             If there is none, it cannot be read, or is of another version.
         """
         path = path_of(path)
-        if path.is_dir():
+        with parsing(f"{path}: not {self.what}"):
+            if not path.is_dir():
+                about, *rest = self.read(path, packed=True)
+                return self.made(about, {tuple(key): dict(record) for key, record in rest})
             if not (path / self.file).exists() or not (path / ROWS).exists():
                 problem = f"{path}: expected the folder of {self.what}, which holds {self.file} and {ROWS}"
                 others = ", ".join(one.name for one in path.glob("*.json"))
                 raise errors.InputError("study", problem, f"it holds {others}" if others else None)
-            about, records = self.read(path / self.file, packed=False)[0], Store.read(path / ROWS)[1]
-        else:
-            about, *rest = self.read(path, packed=True)
-            with parsing(f"{path}: not {self.what}"):
-                records = {tuple(key): dict(record) for key, record in rest}
-        with parsing(f"{path}: not {self.what}"):
-            return self.made(about, records)
+            return self.made(self.read(path / self.file, packed=False)[0], Store.read(path / ROWS)[1])
 
     def about(self, content: Mapping[str, Any], version: str = __version__) -> dict[str, Any]:
         """Return what a file says that a study is."""

@@ -7,29 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from demele.bench.agreement_result import published_agreement
+from demele.core import kinds
 from demele.core.arrays import Counts, pd, rng_for
 from demele.core.errors import DemeleError, InputError, InputTypeError, quoted
 from demele.core.given_data import Codes
-from demele.core.kinds import (
-    Count,
-    CountOrNone,
-    Kind,
-    Seed,
-    at_least,
-    checked,
-    checked_count,
-    checked_name,
-    checked_share,
-    checked_size,
-)
 from demele.core.result import TableResult, plain
 from demele.core.results import Evaluation
-from demele.core.store import Key
+from demele.core.table_columns import check_distinct
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.own_files import named_images
@@ -37,8 +26,7 @@ from demele.metrics.catalogue import resolve
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.models.vae.model import VAE
-from demele.models.vae.trained import Preset
-from demele.models.vae.trained import preset as preset_named
+from demele.models.vae.model import preset as preset_named
 from demele.report.words import count, title_of
 from demele.runtime.sweep import Record, Task
 from demele.runtime.work import time_left
@@ -60,6 +48,8 @@ _BETAS, _LATENTS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0), (2, 4, 8, 16, 32, 64)
 _GRIDS: Mapping[str, tuple[tuple[float, ...], tuple[int, ...]]] = {"ci": ((0.1, 1.0, 4.0, 100.0), (6,))}
 #: Scored rows, drawn once for all models.
 MOST_ROWS = 5000
+#: Step, kind and metric of a score.
+Place = tuple[int, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,19 +112,17 @@ class StudyPlan(GridPlan[Study]):
 
     def content(self) -> dict[str, Any]:
         """Return the settings that describe all results, and the models, as plain values."""
-        images = self.images
+        images, names = self.images, ("metrics", "kinds", "protocol", "codes", "seed", "model", "training")
         settings = {
             "preset": self.preset,
             "images": images.name,
             "provenance": images.provenance,
-            "shape": list(images.shape),
+            "shape": images.shape,
             "n_images": len(images),
             "n_factors": images.factors([0]).shape[1],
             "steps": self.steps,
             "scored_rows": len(self.rows),
-            **{name: getattr(self, name) for name in ("metrics", "kinds", "protocol", "codes", "seed")},
-            "model": dict(self.model),
-            "training": dict(self.training),
+            **{name: getattr(self, name) for name in names},
         }
         models = [{"id": one.identified(self.identity), **asdict(one)} for one in self.configurations]
         return {"settings": plain(settings), "configurations": models}
@@ -145,21 +133,21 @@ class StudyPlan(GridPlan[Study]):
         return Job(id=identifier, configuration=configuration, plan=self, folder=folder / identifier)
 
     @property
-    def scored(self) -> list[tuple[int, str, str]]:
-        """Step, kind and metric of every score of a model: every step against the factors, the last against all."""
+    def scored(self) -> list[Place]:
+        """The scores of a model: at every step against the factors, at the last against all."""
         places = [*((step, "real") for step in self.steps), *((self.steps[-1], kind) for kind in self.kinds[1:])]
         return [(*place, metric) for place in places for metric in self.metrics]
 
     def stages(self, folder: Path, done: Records) -> Iterator[Stage]:
         """Yield all tasks: all records of one model go together, in one process."""
-        tasks = []
+        tasks = list[Task[tuple[Job, Place | None]]]()
         for configuration in self.configurations:
             job = self.job(configuration, folder)
-            how: Any = {"together": job.id, "label": f"{configuration.name}, seed {configuration.seed}"}
-            scoring = seconds_of_score(configuration.latents, len(self.rows))
-            for piece in (Piece(job), *(Piece(job, *place) for place in self.scored)):
-                weight = scoring if piece.kind else self.steps[-1] / 170
-                tasks.append(Task(key=piece.key, about=piece, seed=configuration.seed, weight=weight, **how))
+            label = f"{configuration.name}, seed {configuration.seed}"
+            how: Any = {"together": job.id, "label": label, "seed": configuration.seed}
+            tasks.append(Task(key=("train", job.id), about=(job, None), weight=self.steps[-1] / 170, **how))
+            how["weight"] = seconds_of_score(configuration.latents, len(self.rows))
+            tasks += [Task(key=("score", job.id, *place), about=(job, place), **how) for place in self.scored]
         yield Stage("models to train", worked, tasks)
 
 
@@ -191,33 +179,19 @@ class Job:
         return VAE(own.objective, latents=own.latents, **{**self.plan.model, **own.options})
 
 
-class Piece(NamedTuple):
-    """One record that is wanted of a model: of its training, or of a score."""
-
-    job: Job
-    step: int = 0
-    kind: str = ""
-    metric: str = ""
-
-    @property
-    def key(self) -> Key:
-        """What the record is kept under."""
-        return ("score", self.job.id, self.step, self.kind, self.metric) if self.kind else ("train", self.job.id)
-
-
 def seconds_of_score(latents: int, rows: int) -> float:
     """Return about how many CPU seconds one of the 17 scores takes: the forests of DCI, by far, take the longest."""
     return (2.5 + 0.19 * latents) * rows / MOST_ROWS / len(METRICS)
 
 
-@checked
+@kinds.checked
 def checked_plan(
     data: ImageSet | str | Path | None,
     *,
     image_size: int | None,
     betas: Sequence[float] | None,
     latents: Sequence[int] | None,
-    seeds: Count,
+    seeds: kinds.Count,
     preset: str,
     objective: str,
     options: Mapping[str, Any] | None,
@@ -226,11 +200,11 @@ def checked_plan(
     checkpoints: Sequence[float],
     metrics: Sequence[str] | None,
     protocol: str,
-    n_rows: Annotated[int, at_least(20)],
-    nulls: CountOrNone,
+    n_rows: Annotated[int, kinds.at_least(20)],
+    nulls: kinds.CountOrNone,
     halves: bool,
-    codes: str,
-    seed: Seed,
+    codes: Literal["mean", "sampled"],
+    seed: kinds.Seed,
 ) -> StudyPlan:
     """Check every argument of :func:`demele.lab.model_family`, and return the plan; nothing is trained.
 
@@ -238,24 +212,40 @@ def checked_plan(
     ------
     InputError, InputTypeError, UnknownNameError, MissingExtraError
     """
-    from demele.models.vae.nets import check_size
+    from demele.models.vae.objectives import objective_of
+    from demele.models.vae.train import check_size
 
     chosen = preset_named(preset)
     if not isinstance(data, ImageSet | str | Path | None):
         raise InputTypeError("data", f"expected an image set, got {type(data).__name__}; see demele.data.sprites")
     images = named_images(chosen.images() if data is None else data, image_size)
-    last = checked_count(chosen.steps if steps is None else steps, "steps", 10)
+    last = kinds.checked_count(chosen.steps if steps is None else steps, "steps", 10)
     if len(images) < 20:
         raise InputError("data", f"expected 20 or more images, got {len(images)}")
-    shares = [checked_share(one, "checkpoints", 0, 1) for one in _listed(checkpoints, (), "checkpoints")]
+    shares = [kinds.checked_share(one, "checkpoints", 0, 1) for one in _listed(checkpoints, (), "checkpoints")]
     order = rng_for(seed, "study", "rows").permutation(len(images))  # in no order: halves of them are samples too
     names = tuple(METRICS if metrics is None else map(resolve, _listed(metrics, (), "metrics")))
     if len(names) < 2:
         raise InputError("metrics", "expected two or more: a study measures their agreement")
     protocol_named(protocol)
-    checked_name(codes, "codes", ("mean", "sampled"))
+    objective_of(objective)
+    usual, strength = _GRIDS.get(chosen.name, (_BETAS, _LATENTS)), STRENGTHS.get(objective)
+    if strength is None and betas is not None:
+        raise InputError("betas", f"{objective} has no strength to vary; objectives that have: {', '.join(STRENGTHS)}")
+    given = {**chosen.options.get(objective, {}), **(options or {})}
+    strengths: list[dict[str, Any]] = [{}]
+    if strength is not None:
+        strengths = [
+            {strength: kinds.checked_size(one, "betas", zero=True)} for one in _listed(betas, usual[0], "betas")
+        ]
+    sizes = [kinds.checked_count(one, "latents", 1) for one in _listed(latents, usual[1], "latents")]
     plan = StudyPlan(
-        configurations=_grid(chosen, betas, latents, seeds, objective, options),
+        configurations=tuple(
+            Configuration(objective=objective, options={**given, **own}, latents=d, seed=number)
+            for number in range(seeds)
+            for own in strengths
+            for d in sizes
+        ),
         images=images,
         preset=chosen.name,
         steps=tuple(sorted({max(1, round(share * last)) for share in shares} | {last})),
@@ -281,43 +271,13 @@ def checked_plan(
     return plan
 
 
-def _grid(
-    chosen: Preset,
-    betas: Sequence[float] | None,
-    latents: Sequence[int] | None,
-    seeds: int,
-    objective: str,
-    options: Mapping[str, Any] | None,
-) -> tuple[Configuration, ...]:
-    from demele.models.vae.objectives import objective_of
-
-    objective_of(objective)
-    usual = _GRIDS.get(chosen.name, (_BETAS, _LATENTS))
-    strength = STRENGTHS.get(objective)
-    if strength is None and betas is not None:
-        raise InputError("betas", f"{objective} has no strength to vary; objectives that have: {', '.join(STRENGTHS)}")
-    given = {**chosen.options.get(objective, {}), **(options or {})}
-    strengths: list[dict[str, Any]] = [{}]
-    if strength is not None:
-        strengths = [{strength: checked_size(one, "betas", zero=True)} for one in _listed(betas, usual[0], "betas")]
-    sizes = [checked_count(one, "latents", 1) for one in _listed(latents, usual[1], "latents")]
-    return tuple(
-        Configuration(objective=objective, options={**given, **own}, latents=d, seed=seed)
-        for seed in range(seeds)
-        for own in strengths
-        for d in sizes
-    )
-
-
 def _listed(given: Sequence[Any] | None, usual: Sequence[Any], argument: str) -> list[Any]:
     if given is None:
         return list(usual)
     if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
         raise InputTypeError(argument, f"expected a list of numbers, got {quoted(given)}")
-    values = list(given)
-    if len(set(values)) < len(values):
-        raise InputError(argument, "expected different numbers, got some twice")
-    return values
+    check_distinct(given, argument, "different ones")
+    return list(given)
 
 
 # Training -------------------------------------------------------------------------------------------------------------
@@ -366,16 +326,15 @@ _OF_RUN = (
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
-def worked(pieces: tuple[Piece, ...]) -> list[Record]:
+def worked(wanted: tuple[tuple[Job, Place | None], ...]) -> list[Record]:
     """Return the records that are wanted of one model, in their order; nothing is scored twice, or in vain."""
-    job = pieces[0].job
+    job, places = wanted[0][0], dict[tuple[int, str], list[str]]()
     training = record_or_reason(job.plan.train or train_vae, job)
-    wanted: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces:
-        if piece.kind:
-            wanted.setdefault((piece.step, piece.kind), []).append(piece.metric)
-    found = {place: scored(job, *place, metrics, training) for place, metrics in wanted.items()}
-    return [found[piece.step, piece.kind][piece.metric] if piece.kind else training for piece in pieces]
+    for _, place in wanted:
+        if place is not None:
+            places.setdefault(place[:2], []).append(place[2])
+    found = {place: scored(job, *place, metrics, training) for place, metrics in places.items()}
+    return [training if place is None else found[place[:2]][place[2]] for _, place in wanted]
 
 
 def scored(job: Job, step: int, kind: str, metrics: Sequence[str], training: Record) -> dict[str, Record]:
@@ -495,7 +454,7 @@ _WHERE = ("store", "n_jobs", "executor")
 
 
 def model_family(
-    data: Annotated[ImageSet | str | Path | None, Kind("IMAGES", is_file=True)] = None,
+    data: Annotated[ImageSet | str | Path | None, kinds.Kind("IMAGES", is_file=True)] = None,
     *,
     image_size: int | None = None,
     betas: Sequence[float] | None = None,
@@ -627,5 +586,4 @@ def plan_model_family(data: ImageSet | str | Path | None = None, **settings: Any
     """
     bound = inspect.signature(model_family).bind(data, **settings)
     bound.apply_defaults()
-    given = {name: value for name, value in bound.arguments.items() if name not in _WHERE}
-    return checked_plan(**given)
+    return checked_plan(**{name: value for name, value in bound.arguments.items() if name not in _WHERE})

@@ -25,7 +25,7 @@ from demele.core.store import Key, reading_record
 from demele.core.table_columns import as_float
 from demele.core.version import __version__
 from demele.metrics.request import RECOMMENDED
-from demele.models.specs import settings_table
+from demele.models.results import settings_table
 from demele.report.document import NOTHING, Block, Choice, Document, Heat, Mark, Section, Strip, Strips, Table
 from demele.report.listing import Column, listed
 from demele.report.words import count, name, written
@@ -117,10 +117,8 @@ def read_codes(path: Path, n: int) -> tuple[NDArray[np.float32], NDArray[np.floa
 
 def codes_digest(mean: NDArray[np.float32], std: NDArray[np.float32] | None) -> str:
     """Return a short text that changes with a bit of the codes; the file of them has a date in it."""
-    found = hashlib.blake2b(np.ascontiguousarray(mean).tobytes(), digest_size=16)
-    if std is not None:
-        found.update(np.ascontiguousarray(std).tobytes())
-    return found.hexdigest()
+    held = mean.tobytes() + (b"" if std is None else std.tobytes())
+    return hashlib.blake2b(held, digest_size=16).hexdigest()
 
 
 # What a study of trained models says: its document --------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.core.arrays import Array, Counts, Floats, pd, rng_for
+from demele.core.arrays import Array, Counts, Floats, LateModule, pd, rng_for
 from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.kinds import Count, Jobs, Seed, between, checked, checked_count, checked_name, checked_whole, is_number
@@ -30,7 +30,13 @@ from demele.report.words import count, written
 from demele.runtime.sweep import Record, Sweep, Task
 
 if TYPE_CHECKING:
-    from demele.models.fabric.network import FabricNetwork, Feed
+    import torch
+
+    from demele.models import training
+    from demele.models.fabric import network as networks
+else:
+    torch, training = LateModule("torch"), LateModule("demele.models.training")
+    networks = LateModule("demele.models.fabric.network")
 
 
 # Fabrics and trainings that go together -------------------------------------------------------------------------------
@@ -56,8 +62,7 @@ class FabricPreset:
 
     def fabric(self, **options: Any) -> Fabric:
         """Return an untrained fabric; options are those of :class:`demele.lab.Fabric`, such as ``seed``."""
-        own = {"layers": self.layers, "scales": self.scales, "channels": self.channels}
-        return Fabric(**{**own, **options})
+        return Fabric(**{name: getattr(self, name) for name in ("layers", "scales", "channels")} | options)
 
 
 def _preset(name: str, layers: int, scales: int, channels: int, epochs: int, *milestones: int) -> FabricPreset:
@@ -454,8 +459,6 @@ def fabric_annotators(
     0.1
     """
     require("torch", purpose="a fabric")
-    from demele.models.training import checked_device
-
     most = max(8, n_annotators) if most_fabrics is None else checked_count(most_fabrics, "most_fabrics", 1)
     check_images(images)
     true = read_labels(labels, "labels")
@@ -479,7 +482,7 @@ def fabric_annotators(
         aims=ErrorAims.checked(highest_error, step, tolerance),
         stop_at=stop_at,
         seed=seed,
-        device=checked_device(device),
+        device=training.checked_device(device),
     )
     identity: dict[str, str | int] = {
         "demele": __version__,
@@ -631,19 +634,14 @@ class Annotating:
 
     def _annotated(self, number: int) -> Record:
         """Train a fabric, and keep the last of its states near each error that is wanted."""
-        import torch
-
-        from demele.models.fabric.network import Feed
-        from demele.models.training import computing
-
         drawn = self.recipe.draw(rng_for(self.seed, "fabric annotator", number))
         size = {"layers": drawn["layers"], "scales": self.scales, "channels": drawn["channels"]}
         fabric = Fabric(**size, image_channels=self.images.shape[2], classes=self.classes, seed=drawn["seed"])
         if drawn["pruned"] > 0:
             fabric.prune("links", drawn["pruned"], "random", seed=drawn["seed"])
         kept, lowest = dict[int, dict[str, Any]](), 1.0
-        with computing(threads=1, device=self.device, gradients=True):
-            network, feed = fabric.network.to(self.device), Feed(self.images, self.coded, self.device)
+        with training.computing(threads=1, device=self.device, gradients=True):
+            network, feed = fabric.network.to(self.device), networks.Feed(self.images, self.coded, self.device)
             for epoch, steps in self._looks(network, feed, drawn["rate"], drawn["seed"]):
                 network.eval()
                 with torch.no_grad():
@@ -659,12 +657,10 @@ class Annotating:
         states = [{"aim": aim, **kept[aim]} for aim in sorted(kept)]
         return {**drawn, "links": len(fabric.links), "lowest": lowest, "states": states}
 
-    def _looks(self, network: FabricNetwork, feed: Feed, rate: float, seed: int) -> Iterator[tuple[int, int]]:
+    def _looks(
+        self, network: networks.FabricNetwork, feed: networks.Feed, rate: float, seed: int
+    ) -> Iterator[tuple[int, int]]:
         """Train until the epochs are over, or the loss overflows; yield epoch and steps where it is worth a look."""
-        import torch
-
-        from demele.models.fabric.network import stepped
-
         recipe, steps, size = self.recipe, 0, min(self.recipe.batch, len(self.coded))
         optimiser = torch.optim.SGD(
             network.parameters(), lr=rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
@@ -674,7 +670,7 @@ class Annotating:
                 group["lr"] = rate / 10.0 ** sum(epoch >= one for one in recipe.milestones)
             for place, (images, labels) in enumerate(feed.epoch(epoch, batch=size, seed=seed), start=1):
                 network.train()
-                loss, logits = stepped(network, optimiser, images, labels)
+                loss, logits = networks.stepped(network, optimiser, images, labels)
                 if not math.isfinite(loss.item()):
                     return
                 steps += 1

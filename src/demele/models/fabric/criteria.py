@@ -19,16 +19,8 @@ from demele.core.arrays import Flags, Floats, rng_for
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import checked_count, checked_name, checked_seed
 from demele.core.lazy import require
-from demele.models.fabric.lattice import (
-    TAPS,
-    Link,
-    Node,
-    Pruning,
-    links_to_keep,
-    plan_channels,
-    plan_links,
-    plan_weights,
-)
+from demele.models.fabric import lattice as lattices
+from demele.models.fabric.lattice import Link, Node, Pruning
 from demele.models.fabric.network import FabricNetwork, Feed, LinkLayer, NodeLayer, folded, reduced
 from demele.models.training import in_eval_mode
 
@@ -122,8 +114,7 @@ def radial_runs(
     drawn = rng.uniform(low, high, (repeats, 2, inputs))
     a, b = drawn[:, :1], drawn[:, 1:]
     points = np.concatenate([drawn, np.where(np.eye(inputs, dtype=bool), b, a)], axis=1)
-    values = np.array([function(own) for own in points], dtype=np.float64)
-    return RadialRuns(values, (b - a)[:, 0])
+    return RadialRuns(np.array([function(own) for own in points], dtype=np.float64), (b - a)[:, 0])
 
 
 #: Images as a fabric sees them, and their classes.
@@ -265,40 +256,6 @@ def label_free(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Gen
 # Shapley values of any game -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ShapleyValues:
-    """What each player adds in each permutation.
-
-    Attributes
-    ----------
-    contributions : array of shape (permutations, players)
-        Each row sums to the worth of all players minus the worth of none.
-    evaluations : int
-        How often the worth of a set was asked for.
-    """
-
-    contributions: Floats
-    evaluations: int
-
-    @property
-    def values(self) -> Floats:
-        """Means over permutations: shape (players,)."""
-        return np.asarray(self.contributions.mean(axis=0))
-
-    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Return lower and upper ends of Student intervals of each value, NaN of a single permutation.
-
-        Each holds for itself: of a hundred players five are outside of theirs on average.
-        """
-        from scipy.stats import t
-
-        n = len(self.contributions)
-        if n < 2:
-            return np.full(self.values.shape, np.nan), np.full(self.values.shape, np.nan)
-        half = t.ppf((1 + level) / 2, n - 1) * self.contributions.std(axis=0, ddof=1) / np.sqrt(n)
-        return self.values - half, self.values + half
-
-
 def shapley_values(
     worth: Callable[[Flags], float],
     players: int,
@@ -306,8 +263,8 @@ def shapley_values(
     permutations: int,
     rng: np.random.Generator,
     is_void: Callable[[Flags], bool] = lambda members: not members.any(),
-) -> ShapleyValues:
-    r"""Return Monte Carlo estimates of Shapley values.
+) -> Floats:
+    r"""Return Monte Carlo estimates of Shapley values: what each player adds in each permutation.
 
     .. math:: \phi_i = \mathrm{E}_\pi [ v(\text{before}_\pi(i) \cup \{i\}) - v(\text{before}_\pi(i)) ]
 
@@ -324,7 +281,8 @@ def shapley_values(
 
     Returns
     -------
-    ShapleyValues
+    array of shape (permutations, players)
+        Each row sums to the worth of all players minus the worth of none; the values are the means of the columns.
 
     Notes
     -----
@@ -334,12 +292,12 @@ def shapley_values(
     Examples
     --------
     >>> found = shapley_values(lambda members: members @ [1.0, 2.0], 2, permutations=3, rng=np.random.default_rng(0))
-    >>> found.values.tolist()
+    >>> found.mean(axis=0).tolist()
     [1.0, 2.0]
     """
     nothing = float(worth(np.zeros(players, dtype=bool)))
     everything = float(worth(np.ones(players, dtype=bool)))
-    contributions, evaluations = np.zeros((permutations, players)), 2
+    contributions = np.zeros((permutations, players))
     for row in contributions:
         members, held = np.ones(players, dtype=bool), everything
         for player in rng.permutation(players):
@@ -348,9 +306,8 @@ def shapley_values(
                 row[player] = held - nothing
                 break
             left = float(worth(members))
-            evaluations += 1
             row[player], held = held - left, left
-    return ShapleyValues(contributions, evaluations)
+    return contributions
 
 
 # Scores of links ------------------------------------------------------------------------------------------------------
@@ -443,13 +400,13 @@ def _lengths(network: FabricNetwork, images: Tensor, gates: Tensor | None = None
 
 def shapley(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, permutations: int = 40) -> Floats:
     """Return Shapley values of the links, see :func:`shapley_of_links`."""
-    return shapley_of_links(network, data, rng, permutations).values
+    return np.asarray(shapley_of_links(network, data, rng, permutations).mean(axis=0))
 
 
 def shapley_of_links(
     network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, permutations: int
-) -> ShapleyValues:
-    """Return Shapley values of the links for the mean log-likelihood of the labels, at least that of guessing.
+) -> Floats:
+    """Return what each link adds in each permutation to the mean log-likelihood, which is at least that of guessing.
 
     A set of links is worth what the fabric without the others is; sets without a path are worth guessing, and end a
     permutation.
@@ -542,7 +499,7 @@ def shapley_groups(
         finally:
             restore()
     shared = [torch.zeros_like(kernel) for kernel in whole]
-    for (place, part), value in zip(parts, found.values, strict=True):
+    for (place, part), value in zip(parts, found.mean(axis=0), strict=True):
         if len(part):
             shared[place][part] = float(value) / shared[place][part].numel()
     return shared
@@ -569,18 +526,6 @@ WITHOUT_IMAGES = ("random", "magnitude", "synflow")
 WITHOUT_LABELS = (*WITHOUT_IMAGES, "label_free", "screening", "sobol")
 
 
-def weight_scores(
-    name: str, network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, **options: Any
-) -> Scores:
-    """Return scores by link, 0 where a weight is masked."""
-    found = {}
-    values = OF_WEIGHTS[name](network, data, rng, **options)
-    for link, value in zip(network.lattice.links, values, strict=True):
-        mask = network.layer(link).mask
-        found[link] = value.detach() if mask is None else (value * mask).detach()
-    return found
-
-
 # Fabrics pruned at one of three levels: parts scored, some chosen, and a smaller fabric returned ----------------------
 
 
@@ -605,7 +550,7 @@ class Judge:
     options: dict[str, Any]
 
     def weights(self, network: FabricNetwork) -> Scores:
-        """Return the scores of all weights of links.
+        """Return the scores of all weights of links, 0 where a weight is masked.
 
         Raises
         ------
@@ -614,7 +559,12 @@ class Judge:
         """
         check_level(self.criterion, "weights")
         rng = rng_for(self.seed, "criterion", self.criterion, "weights")
-        return weight_scores(self.criterion, network, self.data, rng, **self.options)
+        values = OF_WEIGHTS[self.criterion](network, self.data, rng, **self.options)
+        masks = {link: network.layer(link).mask for link in network.lattice.links}
+        return {
+            link: (value if mask is None else value * mask).detach()
+            for (link, mask), value in zip(masks.items(), values, strict=True)
+        }
 
     def links(self, network: FabricNetwork) -> Floats:
         """Return the scores of all links."""
@@ -696,7 +646,7 @@ def pruned(
     network: FabricNetwork,
     level: str,
     fraction: float,
-    judge: Judge | Mapping[Link, float],
+    judge: Judge | Mapping[str, float],
     *,
     min_links: str | int,
     overshoot: float,
@@ -712,8 +662,8 @@ def pruned(
     network : FabricNetwork
     level : {"links", "channels", "weights"}
     fraction : float
-    judge : Judge or mapping of Link to float
-        What scores links, channels or weights, or scores of links.
+    judge : Judge or mapping of str to float
+        What scores links, channels or weights, or scores of links by name.
     min_links, overshoot, round_to, cap, trim_taps, fraction_of
         As of :meth:`demele.lab.Fabric.prune`.
 
@@ -728,12 +678,12 @@ def pruned(
 
     links, everything = network.lattice.links, network.spec.lattice()
     if level == "links":
-        scores = judge.links(network) if isinstance(judge, Judge) else np.array([judge[one] for one in links])
-        left, plan = plan_links(
+        scores = judge.links(network) if isinstance(judge, Judge) else np.array([judge[one.name] for one in links])
+        left, plan = lattices.plan_links(
             network.lattice,
             scores,
             remove=removed(live=len(links), whole=len(everything.links)),
-            least=links_to_keep(everything, network.lattice, min_links),
+            least=lattices.links_to_keep(everything, network.lattice, min_links),
             overshoot=int(overshoot * len(links)),
         )
         return reduced(network, left, {}), plan
@@ -742,7 +692,7 @@ def pruned(
     if level == "channels":
         whole = network.spec.channels * len(everything.nodes)
         remove = removed(live=sum(network.widths.values()), whole=whole)
-        kept, plan = plan_channels(judge.channels(network), remove=remove, round_to=round_to)
+        kept, plan = lattices.plan_channels(judge.channels(network), remove=remove, round_to=round_to)
         return reduced(network, network.lattice, kept), plan
     # Mask the weights of lowest score; those that are masked already count, and stay so.
     spec, ranked, flat = network.spec, dict[Link, Flags](), []
@@ -752,9 +702,9 @@ def pruned(
         ranked[link] = np.broadcast_to(taps, values.shape)
         held = values if mask is None else np.where(mask.cpu().numpy() == 0, -np.inf, values)
         flat.append(held[ranked[link]])
-    taps_of_all = sum(int(spec.reached_taps(link).sum()) if trim_taps else TAPS for link in everything.links)
+    taps_of_all = sum(int(spec.reached_taps(link).sum()) if trim_taps else lattices.TAPS for link in everything.links)
     remove = removed(live=sum(map(len, flat)), whole=spec.channels**2 * taps_of_all)
-    masked, plan = plan_weights(flat, remove=remove, cap=cap)
+    masked, plan = lattices.plan_weights(flat, remove=remove, cap=cap)
     found = reduced(network, network.lattice, {})
     with torch.no_grad():
         for (link, places), flags in zip(ranked.items(), masked, strict=True):

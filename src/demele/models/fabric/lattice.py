@@ -530,14 +530,13 @@ def plan_links(
         must = f"at least {max(least, 1)} links and a path must stay"
         fewest = len(everything) - len(gone) <= max(least, 1)
         limit = must if fewest else "any other would cut the last path, or drag too many along"
-    dragged = tuple(link.name for link in everything if link in gone and link.name not in chosen)
     plan = Pruning(
         level="links",
         requested=remove,
         removed=len(gone),
         total=len(everything),
         chosen=tuple(chosen),
-        cascaded=dragged,
+        cascaded=tuple(link.name for link in everything if link in gone and link.name not in chosen),
         rejected=tuple(rejected),
         limit=limit,
     )

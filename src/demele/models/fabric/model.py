@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import deepcopy
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core import kinds
-from demele.core.arrays import pd, rng_for
+from demele.core.arrays import Counts, LateModule, pd, rng_for
 from demele.core.errors import InputError, InputTypeError
 from demele.core.lazy import require
 from demele.core.outputs import write_whole
@@ -21,23 +22,19 @@ from demele.core.result import plain
 from demele.core.table_columns import items_of, real_numbers, whole_array
 from demele.core.version import __version__
 from demele.data.images import ImageSet, digest_of
-from demele.models.fabric.lattice import (
-    CAP,
-    MOST_SCALES,
-    FabricCounts,
-    FabricSpec,
-    Lattice,
-    Link,
-    Pruning,
-    TrainingSpec,
-    counted,
-)
-from demele.models.fabric.results import FabricReport, FabricRun, benchmark_rows, run_of, scored_graph, stage_error
+from demele.estimation.differences import student
+from demele.models.fabric import lattice as lattices
+from demele.models.fabric.lattice import FabricCounts, FabricSpec, Lattice, Pruning
+from demele.models.results import ROW, FabricReport, FabricRun, benchmark_rows, scored_graph, stage_error
 from demele.report.document import Document
 
 if TYPE_CHECKING:
-    from demele.models.fabric.network import FabricNetwork
-    from demele.models.training import OnRow
+    from demele.models import training
+    from demele.models.fabric import criteria
+    from demele.models.fabric import network as networks
+else:
+    training, networks = LateModule("demele.models.training"), LateModule("demele.models.fabric.network")
+    criteria = LateModule("demele.models.fabric.criteria")
 
 Level = Literal["links", "channels", "weights"]
 
@@ -96,7 +93,7 @@ class Fabric:
     (24, True)
     """
 
-    _network: FabricNetwork
+    _network: networks.FabricNetwork
     _past: dict[str, Any]  # the content of a file besides structure and weights
 
     @kinds.checked
@@ -113,12 +110,10 @@ class Fabric:
         seed: kinds.Seed = 0,
     ) -> None:
         require("torch", purpose="a fabric")
-        from demele.models.fabric.network import new_network
-
-        expected = f"a number of scales from 1 to {MOST_SCALES}"
+        expected = f"a number of scales from 1 to {lattices.MOST_SCALES}"
         spec = FabricSpec(
             layers=layers,
-            scales=kinds.checked_whole(scales, "scales", expected, inside=lambda one: 1 <= one <= MOST_SCALES),
+            scales=kinds.checked_whole(scales, "scales", expected, inside=lambda one: 1 <= one <= lattices.MOST_SCALES),
             channels=channels,
             image_channels=image_channels,
             classes=classes,
@@ -127,16 +122,10 @@ class Fabric:
         )
         lattice = spec.lattice()
         widths = dict.fromkeys(lattice.nodes, channels)
-        self._network = new_network(spec, lattice, widths, rng_for(seed, "weights")).eval()
+        self._network = networks.new_network(spec, lattice, widths, rng_for(seed, "weights")).eval()
         self._past = {"optimiser": None, "epoch": 0, "training": None, "prunings": [], "status": "new"}
         self._past |= {"history": {}, "seconds": 0.0, "problem": ""}
         self._digest = ""
-
-    @classmethod
-    def _of(cls, content: Mapping[str, Any], what: str) -> Self:
-        made = object.__new__(cls)
-        made._take(content, "cpu", what)
-        return made
 
     def __repr__(self) -> str:
         counts, spec, whole = self.counts(), self.spec, self.spec.lattice()
@@ -163,14 +152,15 @@ class Fabric:
         return tuple(link.name for link in self.lattice.links)
 
     @property
-    def network(self) -> FabricNetwork:
+    def network(self) -> networks.FabricNetwork:
         """The ``torch.nn.Module``: ``network((pixels - 128) / 64, gates)`` gives logits."""
         return self._network
 
     @property
     def run(self) -> FabricRun:
         """What the trainings so far have come to."""
-        return run_of(self._past)
+        own = {name: self._past[name] for name in ("status", "seconds", "problem")}
+        return FabricRun(**own, epochs=self._past["epoch"], history=pd.DataFrame(self._past["history"], columns=[*ROW]))
 
     @property
     def prunings(self) -> tuple[dict[str, Any], ...]:
@@ -187,7 +177,7 @@ class Fabric:
     def counts(self) -> FabricCounts:
         """Return how many links, weights, multiplications and paths there are."""
         network = self._network
-        return counted(network.spec, network.lattice, network.widths, network.masked())
+        return lattices.counted(network.spec, network.lattice, network.widths, network.masked())
 
     def to_svg(
         self, path: str | Path | None = None, *, scores: Mapping[str, float] | pd.Series[float] | None = None
@@ -211,24 +201,22 @@ class Fabric:
         """
         from demele.report.renderers.picture import picture
 
-        lattice = self.lattice
-        by_link = dict.fromkeys(lattice.links, 1.0) if scores is None else self._by_link(scores)
-        named = {link.name: score for link, score in by_link.items()}
-        graph = scored_graph("Links of the fabric", lattice.layers, lattice.scales, named)
+        named = dict.fromkeys(self.links, 1.0) if scores is None else self._by_link(scores)
+        graph = scored_graph("Links of the fabric", self.spec.layers, self.spec.scales, named)
         drawn = picture(Document(kind="Fabric", headline="", figure=graph), "svg").decode()
         if path is not None:
             write_whole(path, drawn)
         return drawn
 
-    def _by_link(self, scores: Any) -> dict[Link, float]:
-        """Return scores that a user gave, by link."""
+    def _by_link(self, scores: Any) -> dict[str, float]:
+        """Return scores that a user gave, by the names of the links."""
         if not hasattr(scores, "keys"):
             raise InputTypeError("scores", f"expected one for each link, by its name, got {type(scores).__name__}")
         scores = dict(scores)
         lacking = [name for name in self.links if name not in scores]
         if lacking:
             raise InputError("scores", f"expected one for each link, {len(lacking)} have none, first {lacking[0]}")
-        return {link: float(scores[link.name]) for link in self.lattice.links}
+        return {name: float(scores[name]) for name in self.links}
 
     # What it says of images -------------------------------------------------------------------------------------------
 
@@ -256,9 +244,7 @@ class Fabric:
         """
         import torch
 
-        from demele.models.fabric.network import Feed
-
-        feed, held = Feed.of(images, None, self.spec, self._device), None
+        feed, held = networks.Feed.of(images, None, self.spec, self._device), None
         wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
         if gates is not None:
             held = torch.as_tensor(real_numbers(gates, "gates").astype(np.float32), device=self._device)
@@ -275,7 +261,7 @@ class Fabric:
                 start += len(batch)
         return np.concatenate(found)
 
-    def predict(self, images: ImageSet, rows: ArrayLike | None = None) -> NDArray[np.int64]:
+    def predict(self, images: ImageSet, rows: ArrayLike | None = None) -> Counts:
         """Return the class of each image: array of int64 of shape (n,).
 
         Raises
@@ -293,10 +279,8 @@ class Fabric:
         InputError, InputTypeError
             For images of another size, or labels that are no classes.
         """
-        from demele.models.fabric.network import checked_labels
-
         found = self.predict(images)
-        return float(np.mean(found != checked_labels(labels, len(images), self.spec.classes)))
+        return float(np.mean(found != networks.checked_labels(labels, len(images), self.spec.classes)))
 
     @property
     def _device(self) -> str:
@@ -304,9 +288,7 @@ class Fabric:
 
     def _computing(self) -> AbstractContextManager[None]:
         """Compute where the fabric is, without gradients."""
-        from demele.models.training import computing
-
-        return computing(threads=None, device=self._device, gradients=False)
+        return training.computing(threads=None, device=self._device, gradients=False)
 
     # Training ---------------------------------------------------------------------------------------------------------
 
@@ -328,7 +310,7 @@ class Fabric:
         checkpoint: str | Path | None = None,
         device: str = "auto",
         threads: kinds.Count | None = 1,
-        on_epoch: OnRow | None = None,
+        on_epoch: training.OnRow | None = None,
     ) -> FabricRun:
         """Train up to a number of epochs: from the beginning, from where the fabric is, or from what a file holds.
 
@@ -378,15 +360,12 @@ class Fabric:
         NotConvergedWarning
             If the training diverged.
         """
-        from demele.models.fabric.network import FabricFitting, Feed, digest_of_network
-        from demele.models.training import checked_device
-
-        where = checked_device(device)
-        feed = Feed.of(images, labels, self.spec, where)
+        where = training.checked_device(device)
+        feed = networks.Feed.of(images, labels, self.spec, where)
         n, before = len(images), self._past["training"]
-        spec = TrainingSpec(
+        spec = lattices.TrainingSpec(
             fabric=self.spec.to_dict(),
-            begins=digest_of_network(self._network),
+            begins=networks.digest_of_network(self._network),
             epoch=self._past["epoch"],
             images=images.name,
             digest=images.digest,
@@ -406,7 +385,7 @@ class Fabric:
         if before is not None and spec.begins == self._digest:  # nobody has changed the weights since
             same = replace(spec, begins=before["begins"], epoch=before["epoch"])
             spec = same if same.to_dict() == before else spec  # it goes on
-        content = FabricFitting(
+        content = networks.FabricFitting(
             spec,
             feed,
             begins={**self._state(), "status": "running", "problem": ""},
@@ -419,18 +398,14 @@ class Fabric:
 
     def _take(self, content: Mapping[str, Any], device: str, what: str = "checkpoint") -> None:
         """Become what a file holds, or would hold."""
-        from demele.models.fabric.network import PAST, check_past, digest_of_network, network_from
-
-        check_past(content, what)
-        self._network = network_from(content, what).to(device).eval()
-        self._past = {name: content[name] for name in PAST}
-        self._digest = digest_of_network(self._network)
+        networks.check_past(content, what)
+        self._network = networks.network_from(content, what).to(device).eval()
+        self._past = {name: content[name] for name in networks.PAST}
+        self._digest = networks.digest_of_network(self._network)
 
     def _state(self) -> dict[str, Any]:
         """Return what a file would hold."""
-        from demele.models.fabric.network import network_state
-
-        return {**network_state(self._network), **self._past}
+        return {**networks.network_state(self._network), **self._past}
 
     # Pruning ----------------------------------------------------------------------------------------------------------
 
@@ -473,9 +448,7 @@ class Fabric:
         ------
         InputError, InputTypeError, UnknownNameError
         """
-        from demele.models.fabric.criteria import judge_of
-
-        judge = judge_of(self._network, criterion, images, labels, batch=batch, seed=seed, options=options)
+        judge = criteria.judge_of(self._network, criterion, images, labels, batch=batch, seed=seed, options=options)
         with self._computing():
             found = judge.links(self._network)
         return pd.Series(found, list(self.links), name=criterion)
@@ -511,14 +484,13 @@ class Fabric:
         ------
         InputError, InputTypeError
         """
-        from demele.models.fabric.criteria import judge_of, shapley_of_links
-
-        judge = judge_of(self._network, "shapley", images, labels, batch=batch, seed=seed, options={})
+        judge = criteria.judge_of(self._network, "shapley", images, labels, batch=batch, seed=seed, options={})
         count, nominal = kinds.checked_count(permutations, "permutations", 1), kinds.checked_level(level)
         rng = rng_for(judge.seed, "criterion", "shapley", "links")
         with self._computing():
-            lower, upper = (found := shapley_of_links(self._network, judge.data, rng, count)).interval(nominal)
-        return pd.DataFrame({"value": found.values, "lower": lower, "upper": upper}, index=list(self.links))
+            found = criteria.shapley_of_links(self._network, judge.data, rng, count)
+        rows = [(own.mean(), *student(own, nominal)[:2]) for own in found.T]
+        return pd.DataFrame(rows, list(self.links), ["value", "lower", "upper"])
 
     @kinds.checked
     def prune(
@@ -532,7 +504,7 @@ class Fabric:
         min_links: Literal["longest", "shortest"] | int = "longest",
         overshoot: kinds.Share = 0.05,
         round_to: kinds.Count = 8,
-        cap: kinds.Fraction | None = CAP,
+        cap: kinds.Fraction | None = lattices.CAP,
         trim_taps: bool = False,
         fraction_of: Literal["live", "whole"] = "live",
         recalibrate: ImageSet | None = None,
@@ -587,12 +559,11 @@ class Fabric:
         -----
         The optimiser restarts in the next :meth:`fit`.
         """
-        from demele.models.fabric.criteria import judge_of, pruned
-
         name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
-        judge = scored or judge_of(self._network, name, images, labels, batch=batch, seed=seed, options=options)
+        how: Any = {"batch": batch, "seed": seed, "options": options}
+        judge = scored or criteria.judge_of(self._network, name, images, labels, **how)
         with self._computing():
-            found, plan = pruned(
+            found, plan = criteria.pruned(
                 self._network, level, fraction, judge, min_links=min_links, overshoot=overshoot, round_to=round_to,
                 cap=cap, trim_taps=trim_taps, fraction_of=fraction_of,
             )  # fmt: skip
@@ -609,12 +580,10 @@ class Fabric:
         InputError
             If some are not there, or no path from input to output would be left.
         """
-        from demele.models.fabric.network import reduced
-
         known = {link.name: link for link in self.lattice.links}
         for name in items_of(links, "links", "names of links"):
             kinds.checked_name(name, "links", known)
-        network = reduced(self._network, self.lattice.without({known[name] for name in links}), {})
+        network = networks.reduced(self._network, self.lattice.without({known[name] for name in links}), {})
         gone = [name for name in known if name not in {link.name for link in network.lattice.links}]
         plan = Pruning(
             level="links",
@@ -627,13 +596,12 @@ class Fabric:
         self._become(network, {**plain(asdict(plan)), "criterion": "by name"})
         return plan
 
-    def _become(self, network: FabricNetwork, pruning: dict[str, Any]) -> None:
+    def _become(self, network: networks.FabricNetwork, pruning: dict[str, Any]) -> None:
         """Take over a smaller network; an optimiser of other weights is of no use to it."""
         self._network = network.eval()
         then = {"epoch": self._past["epoch"], "trained_on": self.trained_on}
         prunings = [*self._past["prunings"], {**pruning, **then}]
-        own = {"optimiser": None, "training": None, "prunings": prunings}
-        self._past = {**self._past, **own}
+        self._past |= {"optimiser": None, "training": None, "prunings": prunings}
 
     def recalibrate(self, images: ImageSet, *, batch: int = 64) -> None:
         """Replace what batch norms remember by their means over images of the training; no label is looked at.
@@ -650,15 +618,13 @@ class Fabric:
         ------
         InputError
         """
-        from demele.models.fabric.network import Feed, recalibrate
-
-        feed = Feed.of(images, None, self.spec, self._device)
+        feed = networks.Feed.of(images, None, self.spec, self._device)
         size = min(kinds.checked_count(batch, "batch", 2), len(images))
         if size < 2:
             raise InputError("images", "expected at least 2: the spread of one image is not known")
         with self._computing():
-            recalibrate(self._network, (own for own, _ in feed.batches(size=size) if len(own) == size))
-        self._past = {**self._past, "training": None}
+            networks.recalibrate(self._network, (own for own, _ in feed.batches(size=size) if len(own) == size))
+        self._past["training"] = None
 
     # Reports, copies and files ----------------------------------------------------------------------------------------
 
@@ -701,15 +667,14 @@ class Fabric:
         spec = self.spec
         everything = spec.lattice()
         given = self.scores("magnitude") if scores is None else scores
-        judged = "magnitude" if scores is None else str(getattr(scores, "name", None) or "the scores given")
         return FabricReport(
             name=name,
             spec=spec.to_dict(),
             image_shape=spec.image_shape,
             counts=self.counts(),
-            whole=counted(spec, everything, dict.fromkeys(everything.nodes, spec.channels)),
-            link_scores={link.name: score for link, score in self._by_link(given).items()},
-            scored_by=judged,
+            whole=lattices.counted(spec, everything, dict.fromkeys(everything.nodes, spec.channels)),
+            link_scores=self._by_link(given),
+            scored_by="magnitude" if scores is None else str(getattr(scores, "name", None) or "the scores given"),
             widths={node.name: width for node, width in self.network.widths.items()},
             prunings=self.prunings,
             run=self.run,
@@ -723,19 +688,15 @@ class Fabric:
 
     def copy(self) -> Self:
         """Return a fabric of its own with the same weights, such as to prune one in two ways."""
-        made = self._of(self._state(), "copy")
-        made._network.to(self._device)
-        return made
+        return deepcopy(self)
 
-    def export(self) -> FabricNetwork:
+    def export(self) -> networks.FabricNetwork:
         """Return a ``torch.nn.Module`` for use alone, with norms and masks inside the kernels.
 
         It takes ``(pixels - 128) / 64`` of shape (n, channels, size, size) and gives the logits of eval mode, faster:
         without norms, and with one matrix product for each link from or to a map of one or two pixels a side.
         """
-        from demele.models.fabric.network import exported
-
-        return exported(self._network)
+        return networks.exported(self._network)
 
     def save(self, path: str | Path) -> Path:
         """Write structure, weights and history to a file, for :meth:`load`; nothing in it runs when it is read.
@@ -744,10 +705,7 @@ class Fabric:
         ------
         OutputError
         """
-        from demele.models.fabric.network import LAYOUT
-        from demele.models.training import write_checkpoint
-
-        write_checkpoint(path_of(path), self._state(), LAYOUT)
+        training.write_checkpoint(path_of(path), self._state(), networks.LAYOUT)
         return Path(path)
 
     @classmethod
@@ -760,10 +718,9 @@ class Fabric:
             If there is no such file, or it is something else.
         """
         require("torch", purpose="a fabric")
-        from demele.models.fabric.network import LAYOUT
-        from demele.models.training import read_checkpoint
-
-        content = read_checkpoint(path_of(path), LAYOUT)
-        what = f"{path}: not {LAYOUT.what}"
+        content = training.read_checkpoint(path_of(path), networks.LAYOUT)
+        what = f"{path}: not {networks.LAYOUT.what}"
+        made = object.__new__(cls)
         with parsing(what):
-            return cls._of(content, what)
+            made._take(content, "cpu", what)
+        return made

@@ -19,19 +19,9 @@ from demele.core.lazy import require
 from demele.core.reading import check_shape, parsing
 from demele.data.images import ImageSet
 from demele.models.encode import check_images
-from demele.models.fabric.lattice import (
-    ACTIVATIONS,
-    MOST_SCALES,
-    NORMALISATIONS,
-    FabricSpec,
-    Kind,
-    Lattice,
-    Link,
-    Node,
-    TrainingSpec,
-    check_size,
-)
-from demele.models.fabric.results import ROW, STATUSES
+from demele.models.fabric import lattice as lattices
+from demele.models.fabric.lattice import FabricSpec, Lattice, Link, Node, TrainingSpec
+from demele.models.results import ROW, STATUSES
 from demele.models.training import DivergedError, KeptTraining, Layout, Row, initialised, is_held, restore, stored
 
 if TYPE_CHECKING:
@@ -68,7 +58,15 @@ class LinkLayer(nn.Module):
     matrix: Tensor | None
 
     def __init__(
-        self, kind: Kind, inputs: int, outputs: int, *, normed: bool, biased: bool, activated: bool, activation: str
+        self,
+        kind: lattices.Kind,
+        inputs: int,
+        outputs: int,
+        *,
+        normed: bool,
+        biased: bool,
+        activated: bool,
+        activation: str,
     ) -> None:
         super().__init__()
         self.kind, self.activation = kind, activation if activated else None
@@ -206,7 +204,9 @@ class FabricNetwork(nn.Module):
                 terms.append(term)
             if not terms:
                 continue
-            total = _sum(terms)
+            total = terms[0]
+            for term in terms[1:]:  # in the place of the first one where no gradient will ask for that
+                total = total + term if torch.is_grad_enabled() else total.add_(term)
             held[node] = self.nodes[key_of(node)](total) if len(self.nodes) else total
         return held[self.lattice.end]
 
@@ -217,22 +217,10 @@ class FabricNetwork(nn.Module):
         found: Any = self.links[key_of(link)]
         return found  # type: ignore[no-any-return]
 
-    def norms(self) -> list[nn.BatchNorm2d]:
-        """Return all batch norms."""
-        return [one for one in self.modules() if isinstance(one, nn.BatchNorm2d)]
-
     def masked(self) -> dict[Link, int]:
         """Return how many weights of each link are masked."""
         masks = {link: self.layer(link).mask for link in self.lattice.links}
         return {link: int((mask == 0).sum()) for link, mask in masks.items() if mask is not None}
-
-
-def _sum(terms: list[Tensor]) -> Tensor:
-    """Return a sum, made in the place of its first term where no gradient will ask for that."""
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term if torch.is_grad_enabled() else total.add_(term)
-    return total
 
 
 def key_of(part: Link | Node) -> str:
@@ -360,7 +348,7 @@ def recalibrate(network: FabricNetwork, batches: Any) -> None:
     batches : iterable of tensor of shape (n, channels, size, size)
         Of 2 images or more.
     """
-    norms, training = network.norms(), network.training
+    norms, training = [one for one in network.modules() if isinstance(one, nn.BatchNorm2d)], network.training
     before = [norm.momentum for norm in norms]
     network.train()
     try:
@@ -415,13 +403,9 @@ def network_from(content: Mapping[str, Any], what: str) -> FabricNetwork:
     # Refuse a structure that a file could not have
     counts = (spec.layers, spec.scales, spec.channels, spec.image_channels, spec.classes)
     whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 1 for one in counts)
-    known = spec.normalisation in NORMALISATIONS and spec.activation in ACTIVATIONS
-    if not whole or not known or spec.scales > MOST_SCALES:
+    known = spec.normalisation in lattices.NORMALISATIONS and spec.activation in lattices.ACTIVATIONS
+    if not whole or not known or spec.scales > lattices.MOST_SCALES or spec.layers * spec.scales < 2:
         raise FormatError(what, "its structure is none of a fabric")
-    try:
-        spec.lattice()
-    except InputError as error:
-        raise FormatError(what, str(error)) from error
     lattice = Lattice.named(spec.layers, spec.scales, content["links"], what)
     keys = {key_of(node): node for node in lattice.nodes}
     if set(content["widths"]) != set(keys):
@@ -523,7 +507,7 @@ class Feed:
         InputError, InputTypeError
         """
         check_images(images)
-        check_size(spec, images.shape)
+        lattices.check_size(spec, images.shape)
         return cls(images, None if labels is None else checked_labels(labels, len(images), spec.classes), device)
 
     def batch(self, rows: Counts) -> tuple[Tensor, Tensor]:

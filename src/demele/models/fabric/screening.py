@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.core.arrays import pd, rng_for
+from demele.core.arrays import LateModule, pd, rng_for
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import Count, CountOrNone, Level, Seed, Several, between, checked, checked_count
 from demele.core.reading import path_of
 from demele.core.result import TableResult
 from demele.data.images import ImageSet
 from demele.models.fabric.model import Fabric
-from demele.models.fabric.results import FabricRun
+from demele.models.results import FabricRun
 from demele.report.document import Document, Line, Lines
 from demele.report.words import count, name, written
 
 if TYPE_CHECKING:
-    from demele.models.fabric.criteria import RadialRuns
+    import torch
+
+    from demele.models import training as trainings
+    from demele.models.fabric import criteria
+    from demele.models.fabric import network as networks
+else:
+    torch, trainings = LateModule("torch"), LateModule("demele.models.training")
+    criteria, networks = LateModule("demele.models.fabric.criteria"), LateModule("demele.models.fabric.network")
 
 
 #: Links that the figure names.
@@ -60,7 +67,7 @@ class Screening(TableResult):
     images: int
     low: float
     level: float
-    runs: RadialRuns = field(metadata={"json": False})
+    runs: criteria.RadialRuns = field(metadata={"json": False})
 
     def headline(self) -> str:
         """Return the link with the largest total index, and what that cost."""
@@ -135,14 +142,11 @@ def screen_links(
     >>> found.evaluations, list(found.table)[:3]
     (36, ['mean', 'spread', 'first'])
     """
-    from demele.models.fabric.criteria import gate_runs
-    from demele.models.fabric.network import Feed
-    from demele.models.training import computing
-
     device = str(fabric.network.head.weight.device)
-    with computing(threads=None, device=device, gradients=False):
-        data = list(Feed.of(images, None, fabric.spec, device).batches())
-        runs = gate_runs(fabric.network, data, rng_for(seed, "criterion", "sobol", "links"), n_repeats, low, sample)
+    with trainings.computing(threads=None, device=device, gradients=False):
+        data = list(networks.Feed.of(images, None, fabric.spec, device).batches())
+        rng = rng_for(seed, "criterion", "sobol", "links")
+        runs = criteria.gate_runs(fabric.network, data, rng, n_repeats, low, sample)
     (first, total), own = runs.indices(), runs.effects
     ends = runs.intervals(level, rng_for(seed, "sobol", "intervals"))
     columns: dict[str, Any] = {"mean": np.abs(own).mean(axis=0), "spread": own.std(axis=0, ddof=1)}
@@ -270,17 +274,15 @@ def fit_pruned(
     >>> run.epochs, [one["epoch"] for one in fabric.prunings]
     (2, [1])
     """
-    from demele.models.fabric.criteria import LEVELS, check_criterion, check_level
-
-    if isinstance(levels, str) or not levels or not set(levels) <= set(LEVELS):
-        raise InputError("levels", f"expected some of {', '.join(map(repr, LEVELS))}, got {quoted(levels)}")
+    if isinstance(levels, str) or not levels or not set(levels) <= set(criteria.LEVELS):
+        raise InputError("levels", f"expected some of {', '.join(map(repr, criteria.LEVELS))}, got {quoted(levels)}")
     if not isinstance(schedule, PruningSchedule):
         raise InputTypeError("schedule", f"expected a PruningSchedule, got {type(schedule).__name__}")
     if schedule.epochs[-1] > epochs:
         raise InputError("schedule", f"expected no pruning after the last epoch, {epochs}, got {schedule.epochs[-1]}")
-    check_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
+    criteria.check_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
     for level in levels:
-        check_level(criterion, level)
+        criteria.check_level(criterion, level)
     where = None if folder is None else path_of(folder, "folder")
     if where is not None and not where.is_dir():
         raise InputError("folder", f"there is no folder {where}; make it first")
@@ -292,7 +294,7 @@ def fit_pruned(
     for epoch, part in zip(schedule.epochs, schedule.shares, strict=True):
         if epoch and fitted(epoch).status == "diverged":
             return fabric.run
-        for what in (one for one in LEVELS if one in levels):
+        for what in (one for one in criteria.LEVELS if one in levels):
             own = {"fraction_of": "live" if what == "weights" else "whole", **(pruning or {})}
             fabric.prune(what, part * fraction, criterion, *(judged_on or ()), **own)
         fabric.recalibrate(images, batch=training.get("batch", 64))
@@ -352,11 +354,6 @@ def benchmark(
     >>> bool(table["multiply_adds"]["pruned"] < table["multiply_adds"]["whole"])
     True
     """
-    import torch
-
-    from demele.models.fabric.network import seen
-    from demele.models.training import computing
-
     if not isinstance(fabrics, Mapping) or not all(isinstance(one, Fabric) for one in fabrics.values()) or not fabrics:
         raise InputTypeError("fabrics", "expected a mapping of names to fabrics, such as {'whole': a, 'pruned': b}")
     shapes = {one.spec.image_shape for one in fabrics.values()}
@@ -365,31 +362,30 @@ def benchmark(
         raise InputError("fabrics", f"expected fabrics for images of one size, got {told}")
     ((height, width, channels),) = shapes
     noise = rng_for(seed, "benchmark", batch).integers(0, 256, (batch, channels, height, width))
-    pixels, labels = seen(torch.from_numpy(noise.astype(np.uint8))), torch.zeros(batch, dtype=torch.long)
-    networks: dict[str, tuple[Any, Any, Any]] = {  # in the order of TIMED
+    pixels, labels = networks.seen(torch.from_numpy(noise.astype(np.uint8))), torch.zeros(batch, dtype=torch.long)
+    forms: dict[str, tuple[Any, Any, Any]] = {  # in the order of TIMED
         str(name): (one.copy().network.cpu(), one.export().cpu(), one.copy().network.cpu().train())
         for name, one in fabrics.items()
     }
-    optimisers = {name: torch.optim.SGD(own[-1].parameters(), lr=0.0, momentum=0.9) for name, own in networks.items()}
+    optimisers = {name: torch.optim.SGD(own[-1].parameters(), lr=0.0, momentum=0.9) for name, own in forms.items()}
 
     def milliseconds(name: str) -> list[float]:
         found = []
-        for network in networks[name]:
+        for network in forms[name]:
             begun = time.perf_counter()
-            with torch.set_grad_enabled(network.training):
-                logits = network(pixels)
             if network.training:
-                optimisers[name].zero_grad(set_to_none=True)
-                torch.nn.functional.cross_entropy(logits, labels).backward()  # type: ignore[no-untyped-call]
-                optimisers[name].step()
+                networks.stepped(network, optimisers[name], pixels, labels)
+            else:
+                with torch.no_grad():
+                    network(pixels)
             found.append(1000 * (time.perf_counter() - begun))
         return found
 
-    with computing(threads=threads, device="cpu", gradients=True):
+    with trainings.computing(threads=threads, device="cpu", gradients=True):
         # the first call prepares what later ones use
-        measured = [{name: milliseconds(name) for name in networks} for _ in range(1 + n_repeats)][1:]
+        measured = [{name: milliseconds(name) for name in forms} for _ in range(1 + n_repeats)][1:]
     rows = {}
-    for called, fabric in zip(networks, fabrics.values(), strict=True):
+    for called, fabric in zip(forms, fabrics.values(), strict=True):
         counts = fabric.counts()
         own = {one: getattr(counts, one) for one in ("links", "parameters", "nonzero", "multiply_adds")}
         times = np.median([one[called] for one in measured], axis=0)

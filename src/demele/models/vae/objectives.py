@@ -64,26 +64,24 @@ class Decomposition(NamedTuple):
     dimension_wise_kl: Tensor
 
 
-def log_weights(batch: int, n: int, estimator: str, *, like: Tensor | None = None) -> Tensor:
+def log_weights(codes: Tensor, n: int, estimator: str) -> Tensor:
     """Return the log weights of the posteriors of a batch in the estimate of q(z).
 
     Parameters
     ----------
-    batch : int >= 2
-        Images in the batch, B.
-    n : int >= batch
+    codes : tensor of shape (B, d)
+        Of at least 2 images; the weights have its dtype and device.
+    n : int >= B
         Training images.
     estimator : {"stratified", "mws", "batch"}
         ``"stratified"``: a sample's own posterior has weight 1/n, the others share the rest. It has the expectation of
         the stratified estimator of Chen et al. (2018, appendix C), averaged over which of the others has its odd
         weight, and is exact if the batch is the whole set. ``"mws"``: 1/(B n) for all, which is low by log n where
         posteriors overlap. ``"batch"``: 1/B for all. The gradients of the last two are the same.
-    like : tensor, optional
-        Of the dtype and device that the weights shall have.
 
     Returns
     -------
-    tensor of shape (batch, batch)
+    tensor of shape (B, B)
         Row: sample; column: posterior.
 
     Raises
@@ -92,21 +90,21 @@ def log_weights(batch: int, n: int, estimator: str, *, like: Tensor | None = Non
 
     Examples
     --------
-    >>> log_weights(2, 4, "stratified").exp()
+    >>> log_weights(torch.zeros(2, 3), 4, "stratified").exp()
     tensor([[0.2500, 0.7500],
             [0.7500, 0.2500]])
     """
     checked_name(estimator, "estimator", ESTIMATORS)
+    batch = len(codes)
     if not 2 <= batch <= n:
         raise InputError(
             "n", f"expected a batch of 2 to n images, got a batch of {batch} and n={n}; n counts the training images"
         )
-    place: dict[str, Any] = {} if like is None else {"dtype": like.dtype, "device": like.device}
     if estimator == "stratified":
         others = math.log(n - 1) - math.log(n) - math.log(batch - 1)
-        return torch.full((batch, batch), others, **place).fill_diagonal_(-math.log(n))
+        return codes.new_full((batch, batch), others).fill_diagonal_(-math.log(n))
     weight = -math.log(batch * n) if estimator == "mws" else -math.log(batch)
-    return torch.full((batch, batch), weight, **place)
+    return codes.new_full((batch, batch), weight)
 
 
 def log_normal(codes: Tensor, mean: Tensor, logvar: Tensor) -> Tensor:
@@ -132,12 +130,6 @@ def aggregate_log_densities(codes: Tensor, mean: Tensor, logvar: Tensor, weights
     joint = torch.logsumexp(weights + each.sum(dim=2), dim=1)
     product = torch.logsumexp(weights[:, :, None] + each, dim=1).sum(dim=1)
     return joint, product
-
-
-def total_correlation(codes: Tensor, mean: Tensor, logvar: Tensor, *, n: int, estimator: str = "stratified") -> Tensor:
-    """Return how far the codes are from independent under q(z), in nats: see :func:`decomposition`."""
-    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(len(codes), n, estimator, like=codes))
-    return (joint - product).mean()
 
 
 def decomposition(
@@ -173,7 +165,7 @@ def decomposition(
     >>> [round(part.item(), 3) for part in found[:2]]  # log 2 each
     [0.693, 0.693]
     """
-    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(len(codes), n, estimator, like=codes))
+    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(codes, n, estimator))
     own = log_normal(codes, mean, logvar).sum(dim=1)
     prior = log_normal(codes, torch.zeros_like(codes), torch.zeros_like(codes)).sum(dim=1)
     return Decomposition((own - joint).mean(), (joint - product).mean(), (product - prior).mean())
@@ -242,17 +234,6 @@ def permuted(codes: Tensor, rng: np.random.Generator) -> Tensor:
     rows = np.repeat(np.arange(len(codes))[:, None], codes.shape[1], axis=1)
     order = torch.from_numpy(rng.permuted(rows, axis=0)).to(codes.device)
     return torch.gather(codes, 0, order)
-
-
-def logit_difference(logits: Tensor) -> Tensor:
-    """Return mean[D_0 - D_1], an estimate of the total correlation if D tells joint (0) from permuted (1) codes.
-
-    Parameters
-    ----------
-    logits : tensor of shape (B, 2)
-        Of the discriminator at codes as they were drawn.
-    """
-    return (logits[:, 0] - logits[:, 1]).mean()
 
 
 def discriminator_error(
@@ -375,19 +356,19 @@ def capacity(batch: Batch, *, c_max: Amount = 25.0, gamma: Amount = 100.0, steps
 
 def beta_tcvae(batch: Batch, *, beta: Amount = 4.0, estimator: Literal["stratified", "mws", "batch"] = "mws") -> Tensor:
     """Return K + (beta - 1) TC, with K in closed form and TC estimated."""
-    estimated = total_correlation(batch.codes, batch.mean, batch.logvar, n=batch.n, estimator=estimator)
-    return batch.kl.sum() + (beta - 1) * estimated
+    found = decomposition(batch.codes, batch.mean, batch.logvar, n=batch.n, estimator=estimator)
+    return batch.kl.sum() + (beta - 1) * found.total_correlation
 
 
 def factor_vae(batch: Batch, *, gamma: Amount = 10.0, same_batch: bool = False, width: Count = 1000) -> Tensor:
-    """Return K + gamma mean[D_0 - D_1].
+    """Return K + gamma mean[D_0 - D_1], an estimate of the total correlation if D tells joint from permuted codes.
 
     The discriminator learns from the joint codes of this batch and permuted codes of a second one; with
     ``same_batch`` from those of this one, as in disentanglement_lib. Its layers are ``width`` wide.
     """
     if batch.logits is None:
         raise InputError("logits", "FactorVAE needs what its discriminator says of the codes")
-    return batch.kl.sum() + gamma * logit_difference(batch.logits)
+    return batch.kl.sum() + gamma * (batch.logits[:, 0] - batch.logits[:, 1]).mean()
 
 
 def dip_vae_i(batch: Batch, *, lambda_od: Amount = 2.0, lambda_d: Amount | None = None) -> Tensor:

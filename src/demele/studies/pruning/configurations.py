@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from demele.core.arrays import pd
+from demele.core.arrays import Floats, pd
 from demele.core.kinds import checked_name, checked_share
 from demele.core.proportions import holm
 from demele.estimation.differences import student
@@ -132,7 +131,7 @@ PRINT = tuple(
 
 # Published claims about pruning, and the differences, paired by seed, that a study measures for them ------------------
 
-Floats = NDArray[np.float64]
+Floats = Floats
 Expected = Literal["more", "equal", "less", ""]
 Verdict = Literal["more", "less", "inconclusive"]
 
@@ -258,12 +257,12 @@ def differences(frame: pd.DataFrame, claims: Sequence[Claim] = CLAIMS) -> tuple[
         if len(known) > 1:
             known[ALL] = np.concatenate(list(known.values()))
         found += [one for noise, own in known.items() if (one := _difference(claim, noise, own)) is not None]
-    significant: dict[int, bool] = {}
     for noise in (*noises, ALL):
-        family = [one for one in found if one.noise == noise]
-        flags = holm(np.array([one.p_value for one in family], dtype=float), 0.05)
-        significant |= {id(one): bool(flag) for one, flag in zip(family, flags, strict=True)}
-    return tuple(replace(one, significant=significant[id(one)]) for one in found)
+        places = [place for place, one in enumerate(found) if one.noise == noise]
+        flags = holm(np.array([found[place].p_value for place in places], dtype=float), 0.05)
+        for place, flag in zip(places, flags, strict=True):
+            found[place] = replace(found[place], significant=bool(flag))
+    return tuple(found)
 
 
 def _difference(claim: Claim, noise: str, cells: Floats) -> Difference | None:

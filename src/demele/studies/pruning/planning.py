@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -20,13 +20,14 @@ from demele.core.kinds import checked_count, checked_name
 from demele.core.outputs import write_whole
 from demele.core.reading import read_whole
 from demele.core.result import plain
+from demele.core.table_columns import check_distinct
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.models.fabric.annotators import fabric_preset
 from demele.models.fabric.lattice import CAP, Lattice, scales_of
 from demele.models.fabric.model import Fabric
 from demele.runtime.sweep import Record, Task
-from demele.studies.divided import Classes, LabelNoise, Part, Source, checked_source
+from demele.studies.fabrics import Classes, LabelNoise, Part, Source, checked_source
 from demele.studies.folders import GridPlan, Records, Stage, StudyFolder, record_or_reason, trained_in_stages
 from demele.studies.pruning.configurations import CI, CLAIMS, EMBEDDED, PRINT, WHOLE, PruningConfiguration, Times
 from demele.studies.pruning.study import PRUNING, TRUE, PruningStudy
@@ -100,17 +101,9 @@ class PruningPlan(GridPlan[PruningStudy]):
 
     def content(self) -> dict[str, Any]:
         """Return what a reader of the results wants to know, as plain values."""
-        settings = {
-            "preset": self.preset,
-            "data": self.source.about(),
-            "structure": dict(self.structure),
-            "training": dict(self.training),
-            "times": asdict(self.times),
-            "noises": list(map(asdict, self.noises)),
-            "configurations": list(map(asdict, self.configurations)),
-            "seeds": self.seeds,
-        }
-        return {"settings": settings}
+        names = ("structure", "training", "times", "noises", "configurations", "seeds")
+        rest = plain({name: getattr(self, name) for name in names})
+        return {"settings": {"preset": self.preset, "data": self.source.about(), **rest}}
 
     def stages(self, folder: Path, done: Records) -> Iterator[Stage]:
         """Yield whole fabrics, then pruned ones, then decisions about those that are there."""
@@ -204,7 +197,7 @@ def checked_plan(
     if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not given:
         raise InputTypeError("noises", f"expected a list such as ['none', 'uniform:0.2'], got {quoted(given)}")
     found = tuple(map(LabelNoise.of, given))
-    _check_different(found, "noises")
+    check_distinct([one.name for one in found], "noises", "different ones")
     if data is not None and any(one.kind == "visibility" for one in found):
         raise InputError(
             "noises", "'visibility' is known of clutter alone; others take 'uniform:RATE' or 'resubstitution:RATE'"
@@ -265,17 +258,12 @@ def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
     found = tuple(one for one in given if one.strategy != "whole")
     if not found:
         raise InputError("configurations", "expected at least one that prunes")
-    _check_different(found, "configurations")
+    check_distinct([one.name for one in found], "configurations", "different ones")
     for one in found:
         checked_name(one.criterion, "configurations", sorted(CRITERIA))
         if "weights" in one.level and one.criterion not in OF_WEIGHTS:
             raise InputError("configurations", f"{one.criterion!r} scores links, and no weights: {one.name}")
     return found
-
-
-def _check_different(found: Sequence[LabelNoise] | Sequence[PruningConfiguration], argument: str) -> None:
-    if len({one.name for one in found}) < len(found):
-        raise InputError(argument, "expected different ones, got some twice")
 
 
 def pruning_study(
@@ -379,9 +367,8 @@ def _one(job: PruningJob) -> Record:
 
     with computing(threads=1, device=checked_device("auto"), gradients=True):
         if checkpoint is not None:
-            stages = sorted({one for one in (times.early, times.late) if one < last} | {last})
             begin = partial(Fabric, **job.plan.structure, seed=job.seed)
-            fabric = trained_in_stages(checkpoint, {one: job.kept(one) for one in stages}, begin, fit, Fabric.save)
+            fabric = trained_in_stages(checkpoint, {one: job.kept(one) for one in job.stages}, begin, fit, Fabric.save)
         else:
             steps = times.steps(way.strategy)
             fabric = Fabric.load(job.kept(steps[0][0]))

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from demele.core.arrays import pd
 from demele.core.errors import InputError, quoted
@@ -19,13 +19,12 @@ from demele.core.result import Result, about
 from demele.core.store import Key, reading_record
 from demele.core.version import __version__
 from demele.models.fabric.lattice import Lattice
-from demele.models.fabric.results import lattice_graph
-from demele.models.specs import settings_table
+from demele.models.results import lattice_graph, settings_table
 from demele.report.document import Block, Choice, Document, Pill, Section, Table
 from demele.report.listing import Column, drawn, listed, table_of_frame
 from demele.report.words import count, ends, joined, name, written
 from demele.runtime.sweep import Record
-from demele.studies.divided import LabelNoise
+from demele.studies.fabrics import LabelNoise
 from demele.studies.folders import StudyFormat
 from demele.studies.pruning.configurations import (
     ALL,
@@ -36,11 +35,6 @@ from demele.studies.pruning.configurations import (
     PruningConfiguration,
     differences,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 # What a study of pruning says: its document ---------------------------------------------------------------------------
 
@@ -86,7 +80,8 @@ def pruning_document(result: PruningStudy) -> Document:
     tested = [(claim, own, _state(claim, own)) for claim in CLAIMS if (own := overall.get(claim.name))]
     published = [one for one in tested if one[0].expected]
     controls = [one for one in tested if not one[0].expected]
-    table = _claims(published)
+    table, pairs = _claims(published), _with_labels(result.differences_frame())
+    pairwise, _ = table_of_frame("Differences", pairs[list(_DIFFERENCE)] if len(pairs) else pairs, _DIFFERENCE)
     ways, noises, seeds = len(result.configurations), count(len(result.noises), "label noise"), result.seeds
     statements = [(claim.title, claim.says) for claim, *_ in published]
     return Document(
@@ -115,7 +110,7 @@ def pruning_document(result: PruningStudy) -> Document:
         next=_next(published, seeds),
         sections=[
             Section("Ranking", _ranking(result)),
-            Section("Pairwise results", [table, _OF_DIFFERENCES, _pairwise(result)]),
+            Section("Pairwise results", [table, _OF_DIFFERENCES, pairwise]),
             Section("Label errors", _decisions(result)),
             Section("Published results", [Table("Statements", {"Claim": "text", "Statement": "text"}, statements)]),
             Section("Models", _models(frame)),
@@ -238,11 +233,6 @@ def _ranking(result: PruningStudy) -> list[Block]:
     means = ranks.groupby(["labels", "configuration", "method"], sort=False)[["best", "worst"]].mean().reset_index()
     table, _ = table_of_frame("Ranks", means, dict.fromkeys(("best", "worst"), "count.1"))
     return ["Best and worst rank of each fabric, as means over seeds. All ranks of a seed hold together at 95%.", table]
-
-
-def _pairwise(result: PruningStudy) -> Table:
-    frame = _with_labels(result.differences_frame())
-    return table_of_frame("Differences", frame[list(_DIFFERENCE)] if len(frame) else frame, _DIFFERENCE)[0]
 
 
 def _decisions(result: PruningStudy) -> list[Block]:
@@ -463,16 +453,13 @@ class PruningStudy(Result):
         >>> len(kept), bool(kept.max() == 1)
         (47, True)
         """
-        import numpy as np
-
         checked_name(configuration, "configuration", [one.name for one in (WHOLE, *self.configurations)])
         records = [self.records.get(("fabric", noise, configuration, seed)) for seed in range(self.seeds)]
         alive = [[int(one) for one in record["alive"]] for record in records if record and record.get("alive")]
         if not alive:
             raise InputError("noise", f"no fabric {quoted(configuration)} ended under labels {quoted(noise)}")
-        whole = self.lattice()
-        shares: NDArray[np.float64] = np.array(alive, dtype=np.float64).mean(axis=0)
-        return pd.Series(shares, [link.name for link in whole.links], name=configuration)
+        kept = pd.DataFrame(alive, columns=[link.name for link in self.lattice().links])
+        return kept.mean().rename(configuration)
 
     def lattice(self) -> Lattice:
         """Return the whole structure."""
