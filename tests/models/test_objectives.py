@@ -13,18 +13,7 @@ from torch.distributions import MultivariateNormal, Normal, kl_divergence
 from demele.core.arrays import rng_for
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.models.vae import objectives
-from demele.models.vae.objectives import (
-    ESTIMATORS,
-    OBJECTIVES,
-    Batch,
-    Posterior,
-    aggregate_log_densities,
-    checked_options,
-    decomposition,
-    log_normal,
-    log_weights,
-    objective_of,
-)
+from demele.models.vae.objectives import Batch, Posterior, decomposition, log_normal, log_weights, objective_of
 from demele.models.vae.train import Bernoulli, Gaussian, likelihood_of
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
@@ -48,7 +37,7 @@ def batch_of(mean: Tensor, logvar: Tensor, codes: Tensor, **more: Any) -> Batch:
 
 def penalty(name: str, batch: Batch, **options: Any) -> Tensor:
     objective = objective_of(name)
-    return objective.penalty(batch, **checked_options(objective, options))
+    return objective.penalty(batch, **objectives.checked_options(objective, options))
 
 
 # K ------------------------------------------------------------------------------------------------------------------
@@ -227,8 +216,8 @@ def test_merged_posteriors(merge: Any, mean: float, variance: float) -> None:
 def test_only_shared_codes_of_a_pair_are_merged() -> None:
     logvar = doubles([[math.log(0.25)] * 3, [math.log(0.25)] * 3])
     encoded = Posterior(doubles([[0.0, 0, 0], [0.1, 0.2, 3]]), logvar)
-    assert_close(OBJECTIVES["ada_gvae"].posteriors(encoded).mean, [[0.05, 0.1, 0], [0.05, 0.1, 3]], ROUNDING)
-    assert_exact(OBJECTIVES["vae"].posteriors(encoded).mean, encoded.mean)
+    assert_close(objectives.OBJECTIVES["ada_gvae"].posteriors(encoded).mean, [[0.05, 0.1, 0], [0.05, 0.1, 3]], ROUNDING)
+    assert_exact(objectives.OBJECTIVES["vae"].posteriors(encoded).mean, encoded.mean)
 
 
 # Likelihoods --------------------------------------------------------------------------------------------------------
@@ -255,7 +244,7 @@ def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> 
     ],
 )
 def test_options_of_another_objective_are_refused(name: str, option: str, message: str) -> None:
-    refuses(InputTypeError, message, checked_options, objective_of(name), {option: 1})
+    refuses(InputTypeError, message, objectives.checked_options, objective_of(name), {option: 1})
 
 
 def test_a_normal_likelihood_needs_its_deviation() -> None:
@@ -272,7 +261,7 @@ def test_unknown_names_are_refused_with_suggestions() -> None:
     refuses(UnknownNameError, "did you mean 'beta_tcvae'", objective_of, "beta_tc_vae")
     refuses(UnknownNameError, "did you mean 'bernoulli'", likelihood_of, "bernouli")
     with pytest.raises(UnknownNameError, match="did you mean 'stratified'"):
-        checked_options(objective_of("beta_tcvae"), {"estimator": "stratifed"})
+        objectives.checked_options(objective_of("beta_tcvae"), {"estimator": "stratifed"})
 
 
 # Estimates of the aggregate posterior against what is exact ----------------------------------------------------------
@@ -292,12 +281,14 @@ def corners(means: list[list[float]]) -> tuple[Tensor, Tensor, Tensor]:
 
 def without_constant(codes: Tensor, mean: Tensor, logvar: Tensor) -> tuple[float, float]:
     """MI and TC with all weights 0, as in code that drops the constant."""
-    joint, product = aggregate_log_densities(codes, mean, logvar, torch.zeros(len(codes), len(codes)).double())
+    joint, product = objectives.aggregate_log_densities(
+        codes, mean, logvar, torch.zeros(len(codes), len(codes)).double()
+    )
     own = log_normal(codes, mean, logvar).sum(dim=1)
     return (own - joint).mean().item(), (joint - product).mean().item()
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", objectives.ESTIMATORS)
 def test_the_three_parts_add_up(estimator: str) -> None:
     mean, logvar, codes = drawn(20, 4)
     found = decomposition(codes, mean, logvar, n=300, estimator=estimator)
@@ -316,7 +307,7 @@ def test_four_images_at_the_corners() -> None:
 
 def test_a_batch_of_all_images_is_exact() -> None:
     mean, logvar, codes = drawn(30, 3)
-    joint, product = aggregate_log_densities(codes, mean, logvar, log_weights(codes, 30, "stratified"))
+    joint, product = objectives.aggregate_log_densities(codes, mean, logvar, log_weights(codes, 30, "stratified"))
     for row, code in enumerate(codes):
         densities = log_prob(mean, logvar, code).exp()  # of one sample under each posterior
         assert_close(joint[row], math.log(densities.prod(dim=1).mean()), ROUNDING)

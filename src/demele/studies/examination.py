@@ -16,18 +16,8 @@ from demele.core.verdict import RepresentationVerdict, verdict_methods, verdict_
 from demele.data.images import ImageSet
 from demele.models.encode import Call, as_array, telling_of_shapes
 from demele.models.results import LINES, history_lines, settings_table
-from demele.report.document import (
-    NOTHING,
-    Block,
-    Choice,
-    Document,
-    Heat,
-    Images,
-    Line,
-    Lines,
-    Section,
-    Table,
-)
+from demele.report import document as documents
+from demele.report.document import Block, Document, Heat, Images, Section
 from demele.report.listing import Pixels, strip, table_of_frame, within
 from demele.report.words import count, joined, name, written
 
@@ -123,7 +113,7 @@ def _importances(result: Examination) -> Heat | None:
     return Heat(caption, rows, columns, values.tolist(), "percent.0", ("code", "factor"), "column")
 
 
-def _codes(result: Examination) -> Table:
+def _codes(result: Examination) -> documents.Table:
     columns = ["active", "kl", "std", "best_factor", "information"]
     forms = {"kl": "number.2", "std": "number.2", "information": "percent.0"}
     frame = result.codes[columns].iloc[ordered(result)].rename_axis("code")
@@ -144,10 +134,10 @@ def _curves(result: Examination, drawn: Mapping[str, bytes]) -> Section:
         "Other factors are kept in the images. The line is the mean of a code at each value, the band what the other "
         "factors change (from the 5% to the 95% quantile)."
     )
-    return Section("Curves", [text, Choice("Factor", panels)])
+    return Section("Curves", [text, documents.Choice("Factor", panels)])
 
 
-def _response(result: Examination, sweep: Sweep) -> Lines:
+def _response(result: Examination, sweep: Sweep) -> documents.Lines:
     known = result.information
     shares = np.zeros(len(result.codes)) if known is None else np.nan_to_num(known[sweep.factor].to_numpy(dtype=float))
     active = [place for place in ordered(result) if result.codes["active"].iloc[place]]
@@ -155,9 +145,9 @@ def _response(result: Examination, sweep: Sweep) -> Lines:
     for place in sorted(active, key=lambda place: -shares[place])[:MOST_RESPONSES]:
         title = f"{name(result.codes.index[place])} {written(float(shares[place]), 'percent.0')}"
         mean, low, high = (column[:, place].tolist() for column in (sweep.mean, sweep.low, sweep.high))
-        lines.append(Line(title, places_of(sweep.values), mean, low, high))
+        lines.append(documents.Line(title, places_of(sweep.values), mean, low, high))
     axes = (name(sweep.factor), "number"), ("mean of the code", "number")
-    return Lines(f"Codes along {name(sweep.factor)}", lines, *axes)
+    return documents.Lines(f"Codes along {name(sweep.factor)}", lines, *axes)
 
 
 # Images ---------------------------------------------------------------------------------------------------------------
@@ -201,7 +191,7 @@ def _reconstructions(result: Examination, drawn: Mapping[str, bytes]) -> Section
     """Show images, what the decoder makes of them, and the difference: at random, and the worst."""
     made = result.reconstructions
     if made is None:
-        return NOTHING
+        return documents.NOTHING
     scale = max(1, _WIDE // made.originals.shape[2])
     blocks: list[Block] = [
         f"The mean squared error of {count(made.tried, 'image')} is {written(made.mean_error, 'number.4')}, of the "

@@ -26,15 +26,8 @@ from demele.report.words import count, ends, joined, name, written
 from demele.runtime.sweep import Record
 from demele.studies.fabrics import LabelNoise
 from demele.studies.folders import StudyFormat
-from demele.studies.pruning.configurations import (
-    ALL,
-    CLAIMS,
-    WHOLE,
-    Claim,
-    Difference,
-    PruningConfiguration,
-    differences,
-)
+from demele.studies.pruning import configurations as prunings
+from demele.studies.pruning.configurations import CLAIMS, WHOLE, Claim, Difference, PruningConfiguration
 
 # What a study of pruning says: its document ---------------------------------------------------------------------------
 
@@ -137,7 +130,7 @@ def labels_words(noise: str) -> str:
     ('true labels', '10% wrong, on hard images', '20% wrong, at random')
     """
     kind, _, share = noise.partition(" ")
-    known = {"none": "true labels", ALL: "all together", "uniform": f"{share} wrong, at random"}
+    known = {"none": "true labels", prunings.ALL: "all together", "uniform": f"{share} wrong, at random"}
     known |= {"resubstitution": f"{share} wrong, as a fabric mistakes them"}
     return {**known, "visibility": f"{share} wrong, on hard images"}.get(kind, name(noise))
 
@@ -376,7 +369,7 @@ class PruningStudy(Result):
 
     def differences(self) -> tuple[Difference, ...]:
         """Return the differences that the claims are about, paired by seed, under each noise and all together."""
-        return differences(self.to_frame())
+        return prunings.differences(self.to_frame())
 
     def differences_frame(self) -> pd.DataFrame:
         """Return one row for each of :meth:`differences`, with the title and statement of its claim."""
