@@ -1,4 +1,4 @@
-"""What importing costs, and what every public name says of itself."""
+"""What importing costs, what every public name says of itself, and what scripts import."""
 
 import ast
 import inspect
@@ -7,12 +7,18 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import demele
+from demele import bins, classifiers, data, explain, lab, labels, metrics, probes
+from demele.classifiers import stats
+from demele.metrics.catalogue import FILES
+from tests.architecture.arrows import modules_of
+from tools.count_lines import LONG, modules
 
 ROOT = Path(demele.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -168,3 +174,59 @@ def test_no_module_draws_from_a_global_generator() -> None:
         if node.attr not in ("Generator", "default_rng")
     ]
     assert not found, "\n".join(found)
+
+
+def test_files_are_short() -> None:
+    files = modules("src/demele")
+    found = {one.path.relative_to("src/demele").as_posix() for one in files if len(one.text.splitlines()) > LONG}
+    assert not found, f"more than {LONG} lines: split by sense"
+
+
+SCRIPTS = sorted(path for folder in ("benchmarks", "tools") for path in (ROOT.parents[1] / folder).rglob("*.py"))
+FILES_OF = modules_of(ROOT.parent)
+
+
+@cache
+def names_of(module: str) -> set[str]:
+    """Names that a module binds, read off its text: to import some of them would take long."""
+    if module == "demele":  # its names are found when they are asked for
+        return set(dir(demele))
+    tree = ast.parse(FILES_OF[module].read_text(encoding="utf-8"))
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {alias.asname or alias.name for alias in node.names}
+    return bound | {name.rpartition(".")[2] for name in FILES_OF if name.rpartition(".")[0] == module}
+
+
+def test_what_a_script_imports_of_demele_is_there() -> None:
+    for path in SCRIPTS:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "demele":
+                missing = {alias.name for alias in node.names} - names_of(str(node.module))
+                assert not missing, f"line {node.lineno}: {node.module} has no {missing}"
+
+
+def test_a_newcomer_meets_few_names() -> None:
+    assert len(demele.__all__) <= 40
+
+
+def test_every_metric_has_its_function_among_the_metrics() -> None:
+    assert {name for name in FILES if not name.startswith("dci_")} <= set(metrics.__all__)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [demele, bins, classifiers, data, explain, lab, labels, metrics, probes, stats],
+    ids=lambda module: module.__name__,
+)
+def test_type_checkers_see_the_names_that_a_module_has(module: ModuleType) -> None:
+    tree = ast.parse(Path(inspect.getfile(module)).read_text(encoding="utf-8"))
+    imports = [
+        node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module != "demele.core.lazy"
+    ]
+    seen = {alias.asname or alias.name for node in imports for alias in node.names} - {"TYPE_CHECKING", "Any"}
+    assert seen == set(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)

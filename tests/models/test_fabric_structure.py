@@ -16,23 +16,9 @@ from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 
 
-def spec(layers: int, scales: int, channels: int = 4, **options: Any) -> FabricSpec:
-    return FabricSpec(
-        **{
-            "layers": layers,
-            "scales": scales,
-            "channels": channels,
-            "image_channels": 3,
-            "classes": 10,
-            "normalisation": "link",
-            "activation": "relu6",
-            **options,
-        }
-    )
-
-
 def counts(**options: Any) -> Any:
-    found = spec(**options)
+    usual: dict[str, Any] = {"channels": 4, "image_channels": 3, "classes": 10}
+    found = FabricSpec(**{**usual, "normalisation": "link", "activation": "relu6", **options})
     lattice = found.lattice()
     return counted(found, lattice, dict.fromkeys(lattice.nodes, found.channels))
 
@@ -103,9 +89,6 @@ def test_paths_are_those_of_enumeration(layers: int, scales: int) -> None:
         seen.add(link.target)
 
 
-# Cascades -------------------------------------------------------------------------------------------------------------
-
-
 # The picture ----------------------------------------------------------------------------------------------------------
 
 
@@ -132,15 +115,9 @@ def test_counts_are_those_of_the_module(normalisation: Any) -> None:
     assert found.to_frame().set_index("quantity")["count"]["Links"] == found.to_dict()["links"] == len(fabric.links)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"layers": 1, "scales": 1}, "expected at least 2 layers or 2 scales"),
-        ({"normalisation": "layer"}, "normalisation: expected 'link' or 'node'"),
-    ],
-)
-def test_structures_that_are_none_are_refused(options: dict[str, Any], message: str) -> None:
-    refuses(InputError, message, Fabric, **{"layers": 2, "scales": 2, "channels": 2, **options})
+def test_structures_that_are_none_are_refused() -> None:
+    refuses(InputError, "expected at least 2 layers or 2 scales", small, layers=1, scales=1)
+    refuses(InputError, "normalisation: expected 'link' or 'node'", small, normalisation="layer")
 
 
 # Documents of fabrics and of trainings -------------------------------------------------------------------------------
@@ -189,15 +166,10 @@ def test_a_report_says_what_is_left_and_what_that_gained(fabric: Fabric, times: 
     assert [section.title for section in document.sections] == ["Measures", "Structure", "Training", "Data"]
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"timings": {"forward_ms": 1}}, InputTypeError, "timings: expected the table of demele.lab.benchmark"),
-        ({"errors": {"before": 12}}, InputError, r"errors: expected a share of the images in \[0, 1\], got 12"),
-    ],
-)
-def test_a_report_refuses_other_errors_and_times(given: Any, error: Any, message: str) -> None:
-    refuses(error, message, small().report, **given)
+def test_a_report_refuses_other_errors_and_times() -> None:
+    report = small().report
+    refuses(InputTypeError, "timings: expected the table of demele.lab.benchmark", report, timings={"forward_ms": 1})
+    refuses(InputError, r"errors: expected a share of the images in \[0, 1\], got 12", report, errors={"before": 12})
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ import pytest
 from demele import lab
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
 from demele.data import ArrayImages, Sample
+from demele.report.document import Strips
+from demele.studies.examination import traversals
+from tests.core import test_result as forms
 from tests.refusals import refuses
 from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -287,3 +290,33 @@ def test_samples_of_arrays_are_those_of_frames_and_deviations_belong_to_their_co
     for other in (std.iloc[1:], std.rename(columns={"z1": "a"})):
         refuses(InputError, "codes_std: expected the rows and columns", replace, own, codes_std=other)
     refuses(InputError, r"expected standard deviations >= 0, got", replace, own, codes_std=-std)
+
+
+# The document ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_verdict_comes_first(look: lab.Examination) -> None:
+    document = look.document()
+    assert document.headline == "3 of 3 factors have a code of their own."
+    assert isinstance(document.figure, Strips)
+    assert [strip.pill and strip.pill.text for strip in document.figure.rows] == ["one code"] * 3
+    assert [row[0] for row in document.table.rows] == ["\u2068x\u2069", "\u2068y\u2069", "\u2068shade\u2069"]
+    titles = [section.title for section in document.sections]
+    assert titles == sorted(titles, key=forms.TITLES.index)
+    assert {"Scores", "Code-factor matrix", "Curves", "Traversals", "Reconstructions", "Data"} <= set(titles)
+
+
+def test_an_examination_has_every_form(look: lab.Examination, tmp_path: Path) -> None:
+    forms.test_a_result_has_every_form(look, tmp_path)
+    forms.keeps_the_rules(look)
+    found = look.to_dict()
+    assert "samples" not in found
+    assert "images" not in found["traversals"]
+    assert found["traversals"]["change"] == look.traversals.change.tolist()
+
+
+def test_a_code_moves_between_its_own_quantiles() -> None:
+    codes = np.column_stack([np.arange(1001.0), -3.0 * np.arange(1001.0)])
+    found = traversals(lambda asked: np.zeros((len(asked), 2, 2, 1), np.uint8), codes, seed=0)
+    assert_close(found.values[0], np.linspace(25, 975, 9), ROUNDING)
+    assert_close(found.values[1], np.linspace(-2925, -75, 9), ROUNDING)

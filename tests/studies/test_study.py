@@ -10,12 +10,15 @@ import pytest
 from demele import lab
 from demele.core.errors import FormatError, InputError, InputTypeError, OutputError
 from demele.core.store import Store
+from demele.data import sprites
+from demele.lab import Study
 from demele.runtime.sweep import Record
 from demele.runtime.work import progress
 from demele.studies.folders import record_or_reason
 from demele.studies.planning import Job, seen_factors
-from demele.studies.study import Configuration, Study, TrainedModel, read_codes, write_codes
+from demele.studies.study import Configuration, TrainedModel, read_codes, write_codes
 from tests.refusals import refuses
+from tests.report.sample_agreement import sample_study
 from tests.report.sample_agreement import training as sample_training
 from tests.studies.made_up import SETTINGS, plan
 from tests.tolerances import assert_exact
@@ -78,18 +81,13 @@ def test_whatever_changes_a_number_changes_the_identity(changed: Mapping[str, An
         ({"objective": "vae", "betas": [1.0]}, InputError, "no strength"),
         ({"checkpoints": [2.0]}, InputError, "checkpoints: expected a number in"),
         ({"data": np.zeros((30, 16, 16))}, InputTypeError, "expected an image set"),
+        ({"data": sprites(24)}, InputError, "resized"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_trained(
     changed: Mapping[str, Any], error: type[Exception], words: str
 ) -> None:
     refuses(error, words, lab.plan_model_family, **{**SETTINGS, **changed})
-
-
-def test_images_that_no_network_takes_are_refused() -> None:
-    from demele.data import sprites
-
-    refuses(InputError, "resized", lab.plan_model_family, sprites(24), **SETTINGS)
 
 
 # What is kept --------------------------------------------------------------------------------------------------------
@@ -221,16 +219,12 @@ def test_codes_are_read_as_they_were_written(tmp_path: Path) -> None:
     refuses(FormatError, "delete it", read_codes, tmp_path / "codes.npz", 7)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("{}\n", "not a study"),
-        ('{"format": "demele-study", "format_version": 2, "demele": "9"}\n', "format version 2"),
-    ],
-)
-def test_other_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
-    (tmp_path / "study.jsonl").write_text(text)
-    refuses(InputError, words, lab.load_study, tmp_path / "study.jsonl")
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    path.write_text("{}\n")
+    refuses(InputError, "not a study", lab.load_study, path)
+    path.write_text('{"format": "demele-study", "format_version": 2, "demele": "9"}\n')
+    refuses(InputError, "format version 2", lab.load_study, path)
 
 
 def test_frames_hold_models_and_scores(study: Study) -> None:
@@ -240,3 +234,21 @@ def test_frames_hold_models_and_scores(study: Study) -> None:
     assert len(study.scores) == 6 * 18
     assert {kind for _, _, kind, _ in study.scores} == {"real", "null-0", "half-0", "half-1"}
     assert all(record.get("value") is not None or record["reason"] for record in study.scores.values())
+
+
+# The document ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_agreement_of_metrics_comes_first() -> None:
+    study = sample_study()
+    document, agreement = study.document(), study.agreement().document()
+    assert (document.headline, document.sentences) == (agreement.headline, agreement.sentences)
+    assert document.table == agreement.table  # 6 pairs
+    titles = [section.title for section in document.sections]
+    assert titles == ["Scores", "Measures", "Agreement matrix", "Published results", "Models", "Data"]
+    assert document.scope[:4] == (
+        "9 models",
+        "3 collapsed (no active code, so scores are noise)",
+        "2 with fewer active codes than factors",
+        "1 diverged",
+    )
