@@ -118,19 +118,12 @@ def test_capacity_is_compared_with_the_mean_of_the_batch() -> None:
 CORNERS = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
 
 
-@pytest.mark.parametrize(
-    ("mean", "expected"),
-    [
-        (doubles(CORNERS), 0.0),  # divided by B - 1 it would be 22.2
-        (2 * doubles(CORNERS), 1800.0),
-        (doubles([[1.0, 1.0], [-1.0, -1.0]]), 20.0),
-    ],
-)
-def test_distance_of_the_covariance_from_the_identity(mean: Tensor, expected: float) -> None:
-    batch = batch_of(mean, torch.zeros_like(mean), mean)
-    found = penalty("dip_vae_i", batch, lambda_od=10, lambda_d=100) - batch.kl.sum()
-    assert_close(found, expected, ROUNDING)
-    assert_close(penalty("dip_vae_i", batch, lambda_od=10) - batch.kl.sum(), expected, ROUNDING)  # the default
+def test_distance_of_the_covariance_from_the_identity() -> None:
+    corners = doubles(CORNERS)  # divided by B - 1 it would be 22.2
+    for mean, expected in ((corners, 0.0), (2 * corners, 1800.0), (doubles([[1.0, 1.0], [-1.0, -1.0]]), 20.0)):
+        batch = batch_of(mean, torch.zeros_like(mean), mean)
+        for options in ({"lambda_d": 100}, {}):  # which is the default
+            assert_close(penalty("dip_vae_i", batch, lambda_od=10, **options) - batch.kl.sum(), expected, ROUNDING)
 
 
 def test_variances_count_in_the_second_form() -> None:
@@ -236,15 +229,10 @@ def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> 
 # What is refused ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "message"),
-    [
-        ("beta_vae", "bet", "no option of beta_vae, whose options are: beta; did you mean 'beta'"),
-        ("vae", "gamma", "option of capacity, factor_vae, not of vae, whose options are: none"),
-    ],
-)
-def test_options_of_another_objective_are_refused(name: str, option: str, message: str) -> None:
-    refuses(InputTypeError, message, objectives.checked_options, objective_of(name), {option: 1})
+def test_options_of_another_objective_are_refused() -> None:
+    checked, beta, vae = objectives.checked_options, objective_of("beta_vae"), objective_of("vae")
+    refuses(InputTypeError, "of beta_vae, whose options are: beta; did you mean 'beta'", checked, beta, {"bet": 1})
+    refuses(InputTypeError, "capacity, factor_vae, not of vae, whose options are: none", checked, vae, {"gamma": 1})
 
 
 def test_a_normal_likelihood_needs_its_deviation() -> None:

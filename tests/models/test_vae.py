@@ -103,50 +103,24 @@ def test_networks_that_do_not_fit_are_refused() -> None:
 # What is refused ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"beta_scale": "pixel"}, errors.UnknownNameError, "expected 'raw' or 'per_pixel', got 'pixel'"),
-        ({"init": "normal"}, errors.UnknownNameError, "init: expected 'torch' or 'glorot'"),
-        ({"logvar_bounds": (1, -1)}, errors.InputError, "logvar_bounds: expected"),
-    ],
-)
-def test_models_that_cannot_be_made(given: dict[str, Any], error: type[Exception], message: str) -> None:
-    refuses(error, message, VAE, **{"objective": "vae", "latents": 3, **given})
+def test_models_and_trainings_that_cannot_be_made() -> None:
+    refuses(errors.UnknownNameError, "expected 'raw' or 'per_pixel', got 'pixel'", fitted, beta_scale="pixel")
+    refuses(errors.UnknownNameError, "init: expected 'torch' or 'glorot'", fitted, init="normal")
+    refuses(errors.InputError, "logvar_bounds: expected", fitted, logvar_bounds=(1, -1))
+    refuses(errors.InputError, "as there are images, 144, got 145; take a smaller batch", fitted, fit={"batch": 145})
+    refuses(errors.InputError, "device: expected 'auto', 'cpu' or 'cuda', got", fitted, fit={"device": "abacus"})
+    refuses(errors.InputError, "at least 2 images for dip_vae_i", fitted, "dip_vae_i", fit={"batch": 1})
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"batch": 145}, "batch: expected at most as many as there are images, 144, got 145; take a smaller batch"),
-        ({"device": "abacus"}, "device: expected 'auto', 'cpu' or 'cuda', got 'abacus'"),
-    ],
-)
-def test_trainings_that_cannot_be_made(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(errors.InputError, match=message):
-        VAE("vae", latents=3, network="mlp").fit(squares(), **{"steps": 2, "batch": 8, **given})
-
-
-def test_images_that_cannot_be_used() -> None:
-    vae = VAE("vae", latents=3)
-    with pytest.raises(errors.InputTypeError, match="expected an image set, got ndarray; wrap an array"):
-        vae.fit(np.zeros((4, 16, 16)), steps=1)  # type: ignore[arg-type]
-    with pytest.raises(errors.InputError, match=r"takes images of 16 x 16, 32 x 32, 64 x 64, got 20 x 20"):
-        vae.fit(ArrayImages(np.zeros((40, 20, 20), np.uint8)), steps=1)
-    pairs = VAE("ada_gvae", latents=3, network="mlp")
-    refuses(errors.InputError, "not a grid", pairs.fit, ArrayImages(np.zeros((40, 16, 16), np.uint8)), steps=1)
-    with pytest.raises(errors.InputError, match="at least 2 images for dip_vae_i"):
-        VAE("dip_vae_i", latents=3, network="mlp").fit(squares(), steps=1, batch=1)
+def test_images_and_codes_that_cannot_be_used() -> None:
+    vae, pairs = (VAE(name, latents=3, network="mlp") for name in ("vae", "ada_gvae"))
+    large, flat = (ArrayImages(np.zeros((40, side, side), np.uint8)) for side in (20, 16))
+    refuses(errors.InputTypeError, "an image set, got ndarray; wrap an array", vae.fit, np.zeros((4, 16, 16)), steps=1)
+    refuses(errors.InputError, "takes images of 16 x 16, 32 x 32, 64 x 64, got 20 x 20", vae.fit, large, steps=1)
+    refuses(errors.InputError, "not a grid", pairs.fit, flat, steps=1)
     fit, _ = fitted(steps=1)
-    refuses(errors.InputError, r"expected 16 x 16 x 1, .* got 32 x 32 x 1", lambda: fit.encode(squares(32)))
-
-
-# Samples ------------------------------------------------------------------------------------------------------------
-
-
-def test_codes_of_another_size_are_refused() -> None:
-    with pytest.raises(errors.InputError, match=r"codes: expected shape \(n, 3\), got \(2, 4\)"):
-        fitted(steps=1)[0].decode(np.zeros((2, 4)))
+    refuses(errors.InputError, r"expected 16 x 16 x 1, .* got 32 x 32 x 1", fit.encode, squares(32))
+    refuses(errors.InputError, r"codes: expected shape \(n, 3\), got \(2, 4\)", fit.decode, np.zeros((2, 4)))
 
 
 # What each objective is for, seen in short trainings of the smallest preset; gaps are at least a third of typical ----
