@@ -452,7 +452,7 @@ class PruningStudy(Result):
         if not alive:
             raise InputError("noise", f"no fabric {quoted(configuration)} ended under labels {quoted(noise)}")
         kept = pd.DataFrame(alive, columns=[link.name for link in self.lattice().links])
-        return kept.mean().rename(configuration)
+        return pd.Series(kept.mean(), name=configuration)
 
     def lattice(self) -> Lattice:
         """Return the whole structure."""
