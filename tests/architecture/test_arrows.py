@@ -23,6 +23,8 @@ WITHOUT_TYPES = {
 #: The one that calls what stands above it: data that do not fit into memory are scored in pieces.
 LATE = "demele.core.lazy"
 
+#: What measures methods stands on.
+METHODS = {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "classifiers", "report"}
 #: A room may reach those named, and itself.
 ALLOWED = {
     "core": {"report"},
@@ -38,32 +40,8 @@ ALLOWED = {
     "scoring": {"core", "runtime", "estimation", "noise", "metrics", "streaming", "outofcore", "report"},
     "adapters": {"core", "metrics", "streaming"},
     "models": {"core", "runtime", "estimation", "data", "report"},
-    "bench": {
-        "core",
-        "runtime",
-        "estimation",
-        "data",
-        "metrics",
-        "scoring",
-        "noise",
-        "labels",
-        "classifiers",
-        "report",
-    },
-    "studies": {
-        "core",
-        "runtime",
-        "estimation",
-        "data",
-        "noise",
-        "labels",
-        "classifiers",
-        "metrics",
-        "scoring",
-        "models",
-        "bench",
-        "report",
-    },
+    "bench": METHODS,
+    "studies": METHODS | {"models", "bench"},
     "lab": {"core", "models", "studies"},
     "report": {"core", "metrics", "classifiers"},
     "files": {"core", "noise", "labels"},

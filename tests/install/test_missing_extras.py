@@ -19,32 +19,21 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "purpose", "message"),
+    ("module", "purpose", "extra"),
     [
-        (
-            "matplotlib.figure",
-            "a picture for print",
-            "a picture for print needs matplotlib: install it with  pip install 'demele[pictures]'",
-        ),
-        (
-            "pyarrow",
-            "reading a.parquet",
-            "reading a.parquet needs pyarrow: install it with  pip install 'demele[parquet]'",
-        ),
-        (
-            "torchmetrics",
-            "demele.adapters.torchmetrics",
-            "demele.adapters.torchmetrics needs torchmetrics: install it with  pip install 'demele[torch]'",
-        ),
+        ("matplotlib.figure", "a picture for print", "pictures"),
+        ("pyarrow", "reading a.parquet", "parquet"),
+        ("torchmetrics", "demele.adapters.torchmetrics", "torch"),
     ],
 )
 def test_the_message_names_what_is_needed_and_the_command(
-    monkeypatch: pytest.MonkeyPatch, module: str, purpose: str, message: str
+    monkeypatch: pytest.MonkeyPatch, module: str, purpose: str, extra: str
 ) -> None:
-    without(monkeypatch, module.partition(".")[0])
+    package = module.partition(".")[0]
+    without(monkeypatch, package)
     with pytest.raises(demele.errors.MissingExtraError) as caught:
         require(module, purpose=purpose)
-    assert str(caught.value) == message
+    assert str(caught.value) == f"{purpose} needs {package}: install it with  pip install 'demele[{extra}]'"
     assert isinstance(caught.value, ImportError)
 
 
@@ -87,21 +76,13 @@ print([score.value > 0.5 for score in evaluation])
 
 
 @pytest.mark.parametrize(
-    ("adapter", "absent", "message"),
+    ("adapter", "absent", "extra"),
     [
-        (
-            "torchmetrics",
-            ["torchmetrics"],
-            "demele.adapters.torchmetrics needs torchmetrics: install it with  pip install 'demele[torch]'",
-        ),
-        (
-            "lightning",
-            ["lightning", "pytorch_lightning"],
-            "demele.adapters.lightning needs lightning: install it with  pip install 'demele[lightning]'",
-        ),
+        ("torchmetrics", ["torchmetrics"], "torch"),
+        ("lightning", ["lightning", "pytorch_lightning"], "lightning"),
     ],
 )
-def test_an_adapter_names_its_extra_when_it_is_imported(adapter: str, absent: list[str], message: str) -> None:
+def test_an_adapter_names_its_extra_when_it_is_imported(adapter: str, absent: list[str], extra: str) -> None:
     program = f"""
 import importlib, sys
 sys.modules |= dict.fromkeys({absent})  # which looks as if they were not installed
@@ -113,4 +94,5 @@ except demele.errors.MissingExtraError as error:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == message
+    expected = f"demele.adapters.{adapter} needs {adapter}: install it with  pip install 'demele[{extra}]'"
+    assert done.stdout.strip() == expected
