@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from demele.core.errors import NotEnoughData
-from demele.runtime.work import progress
-
 pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
 
 from demele import lab
 from demele.classifiers import HardRows, compare, rank
-from demele.core.errors import (
-    DemeleError,
-    DemeleWarning,
-    InputError,
-    InputTypeError,
-    UnknownNameError,
-)
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.data import ArrayImages, clutter, clutter_labels
 from demele.lab import Fabric
 from demele.models.training import computing
+from demele.runtime.work import progress
 from demele.studies.fabrics import LabelNoise, Source
 from demele.studies.pruning import planning
 from demele.studies.pruning.configurations import CI, EMBEDDED, PRINT, Claim
@@ -168,7 +161,7 @@ def test_a_training_that_diverges_is_a_row_with_its_reason(tmp_path: Path) -> No
         ({"configurations": [replace(WAYS[0], level="weights", criterion="gate")]}, InputError, "no weights"),
     ],
 )
-def test_what_cannot_be_studied(settings: dict[str, Any], error: type[DemeleError], words: str) -> None:
+def test_what_cannot_be_studied(settings: dict[str, Any], error: type[Exception], words: str) -> None:
     usual: dict[str, Any] = {"preset": "ci", "configurations": None, "noises": None, "seeds": None}
     refuses(error, words, checked_plan, None, **{**usual, **settings})
 
@@ -179,10 +172,9 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
         ArrayImages(rng.integers(0, 255, (n, 8, 8, 3), dtype=np.uint8), {"class": ["a", "b", "c", "d"] * (n // 4)})
         for n in (80, 40)
     )
+    printed = partial(checked_plan, preset="print", configurations=None, seeds=2)
     with pytest.warns(DemeleWarning, match=r"because 13 of 76 links and 10% of each kernel must stay") as told:
-        plan = checked_plan(
-            (train, test), preset="print", configurations=None, noises=["none", "uniform:0.25"], seeds=2
-        )
+        plan = printed((train, test), noises=["none", "uniform:0.25"])
     # early and late, three criteria: 95, 97 and 99 % end in one network each; in steps they do not
     assert [one.name for one in PRINT if one not in plan.configurations] == [
         f"{strategy} links then weights {share}% {criterion}"
@@ -209,20 +201,16 @@ def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
     assert (fit + held, seen) == (20, 10)
     for preset, ways in (("ci", CI), ("embedded", EMBEDDED)):
         assert checked_plan(None, preset=preset, configurations=None, noises=None, seeds=None).configurations == ways
-    with pytest.raises(InputError, match="clutter alone"):
-        checked_plan((train, test), preset="print", configurations=None, noises=["visibility:0.1"], seeds=1)
-    with pytest.raises(InputTypeError, match="two image sets"):
-        checked_plan(train, preset="print", configurations=None, noises=None, seeds=1)
+    refuses(InputError, "clutter alone", printed, (train, test), noises=["visibility:0.1"])
+    refuses(InputTypeError, "two image sets", printed, train, noises=None)
     small = ArrayImages(rng.integers(0, 255, (8, 6, 6, 3), dtype=np.uint8), {"class": ["a", "b", "c", "d"] * 2})
-    with pytest.raises(InputError, match="one size"):
-        checked_plan((train, small), preset="print", configurations=None, noises=None, seeds=1)
-    with pytest.raises(InputError, match="power of two"):
-        checked_plan((small, small), preset="print", configurations=None, noises=None, seeds=1)
+    refuses(InputError, "one size", printed, (train, small), noises=None)
+    refuses(InputError, "power of two", printed, (small, small), noises=None)
 
 
 def test_folders_of_something_else_are_refused_and_left_alone(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"rows\.jsonl"):
-        replace(tiny_plan(), training={**tiny_plan().training, "rate": 0.01}).run(store=folder)
+    other = tiny_plan(training={**tiny_plan().training, "rate": 0.01})
+    refuses(InputError, r"rows\.jsonl", other.run, store=folder)
     refuses(InputError, "expected the folder", lab.load_pruning, tmp_path)
 
 
