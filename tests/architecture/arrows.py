@@ -5,6 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
 #: Strings that could name a module: at least one dot, and nothing but names between dots.
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
@@ -65,33 +68,8 @@ def named_in(text: str, known: set[str]) -> Iterator[str]:
 
 def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
     """Sets of modules that reach each other (strongly connected components of more than one, and loops)."""
-    order: list[str] = []
-    seen: set[str] = set()
-    for start in arrows:
-        stack: list[tuple[str, bool]] = [(start, False)]
-        while stack:
-            module, done = stack.pop()
-            if done:
-                order.append(module)
-            elif module not in seen:
-                seen.add(module)
-                stack += [(module, True), *((target, False) for target in arrows[module])]
-    back: dict[str, set[str]] = {module: set() for module in arrows}
-    for module, targets in arrows.items():
-        for target in targets:
-            back[target].add(module)
-    found = []
-    seen.clear()
-    for start in reversed(order):
-        if start in seen:
-            continue
-        group, waiting = {start}, [start]
-        seen.add(start)
-        while waiting:
-            fresh = back[waiting.pop()] - seen
-            seen |= fresh
-            group |= fresh
-            waiting += fresh
-        if len(group) > 1 or start in arrows[start]:
-            found.append(group)
-    return found
+    names = sorted(arrows)
+    reaches = np.array([[other in arrows[one] for other in names] for one in names])
+    number, group_of = connected_components(reaches, connection="strong")
+    groups = [{names[place] for place in np.flatnonzero(group_of == group)} for group in range(number)]
+    return [group for group in groups if len(group) > 1 or group & arrows[min(group)]]
