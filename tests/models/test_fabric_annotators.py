@@ -104,21 +104,14 @@ def test_what_is_said_of_them_by_hand() -> None:
     refuses(InputError, "n: expected a number of images from 1 to 4, got 5", found.hardest, 5)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"labels": labels(N - 1)}, InputError, f"labels: expected one for each of the {N} images, got {N - 1}"),
-        ({"labels": np.zeros(N, int)}, NotEnoughData, "labels: expected at least 2 classes, got only 0"),
-        ({"labels": np.arange(N)}, NotEnoughData, f"labels: expected fewer classes than images, got {N} of {N}"),
-        ({"recipe": "paper"}, UnknownNameError, "recipe: expected 'embedded' or 'print', got 'paper'"),
-        ({"recipe": 3}, InputTypeError, "recipe: expected a name or an AnnotatorRecipe, got int"),
-        ({"stop_at": 1}, InputError, r"stop_at: expected a number in \[0, 1\), got 1"),
-    ],
-)
-def test_bad_input_is_refused(change: dict[str, Any], error: type[Exception], message: str) -> None:
-    given: dict[str, Any] = {"images": images(N), "labels": labels(N), "n_annotators": 6, "recipe": SMALL, **change}
-    with pytest.raises(error, match=message):
-        fabric_annotators(given.pop("images"), given.pop("labels"), given.pop("n_annotators"), **given)
+def test_bad_input_is_refused() -> None:
+    expected = "labels: expected"
+    refuses(InputError, f"{expected} one for each of the {N} images, got 59", fabric_annotators, images(N), labels(59))
+    refuses(NotEnoughData, f"{expected} at least 2 classes, got only 0", fabric_annotators, images(N), labels(N) * 0)
+    refuses(NotEnoughData, f"{expected} fewer classes than .*60 of 60", fabric_annotators, images(N), np.arange(N))
+    refuses(UnknownNameError, "recipe: expected 'embedded' or 'print', got 'paper'", made, recipe="paper")
+    refuses(InputTypeError, "recipe: expected a name or an AnnotatorRecipe, got int", made, recipe=3)
+    refuses(InputError, r"stop_at: expected a number in \[0, 1\), got 1", made, stop_at=1)
 
 
 def test_a_pool_that_cannot_be_filled_says_what_to_change() -> None:

@@ -274,15 +274,9 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     refuses(InputError, "was trained with `rate` = ", pruned, schedule, folder=tmp_path, rate=0.2)
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"epochs": 0}, InputError, "schedule: expected no pruning after the last epoch, 0, got 1"),
-        ({"levels": "links"}, InputError, "levels: expected some of 'links', 'channels', 'weights', got 'links'"),
-        ({"schedule": 5}, InputTypeError, "schedule: expected a PruningSchedule, got int"),
-        ({"folder": "/nowhere"}, InputError, "folder: there is no folder"),
-    ],
-)
-def test_what_cannot_be_scheduled_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
-    arguments = {"epochs": 1, "schedule": PruningSchedule.once(1), "fraction": 0.5, "batch": 60, **given}
-    refuses(error, message, fit_pruned, small(), images(), labels(), **arguments)
+def test_what_cannot_be_scheduled_is_refused() -> None:
+    once = PruningSchedule.once(1)
+    refuses(InputError, "schedule: expected no pruning after the last epoch, 0, got 1", pruned, once, epochs=0)
+    refuses(InputError, "levels: expected some of 'links', 'channels', 'weights', got", pruned, once, levels="links")
+    refuses(InputTypeError, "schedule: expected a PruningSchedule, got int", pruned, 5)
+    refuses(InputError, "folder: there is no folder", pruned, once, folder="/nowhere")
