@@ -361,7 +361,7 @@ def beta_tcvae(batch: Batch, *, beta: Amount = 4.0, estimator: Literal["stratifi
 
 
 def factor_vae(batch: Batch, *, gamma: Amount = 10.0, same_batch: bool = False, width: Count = 1000) -> Tensor:
-    """Return K + gamma mean[D_0 - D_1], an estimate of the total correlation if D tells joint from permuted codes.
+    """Return K + gamma mean[D_0 - D_1], which estimates the total correlation if D separates joint and permuted codes.
 
     The discriminator learns from the joint codes of this batch and permuted codes of a second one; with
     ``same_batch`` from those of this one, as in disentanglement_lib. Its layers are ``width`` wide.
