@@ -14,7 +14,7 @@ from demele.data import clutter, clutter_labels
 from demele.lab import Fabric
 from demele.models.fabric.network import FabricFitting
 from tests.cli.conftest import Program, mistakes, replaced
-from tests.models.test_fabric_training import assert_same
+from tests.models.test_fabric_pruning import assert_same
 
 DATA = ("--image-size", 4, "--difficulty", 0, "--images", 60, "--held-out", 40, "--judged-on", 20)
 SIZE = ("--layers", 2, "--channels", 4, "--batch", 20)
