@@ -292,6 +292,7 @@ def test_confident_learning_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 WORDS = Vocabulary((0, 1, 2))
+READ_AS: Any = (None, "probabilities")
 EVEN = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.25, 0.25, 0.5]])
 RNG = rng_for(3, "probability tables")
 TABLE = RNG.dirichlet([0.3, 0.3, 0.3], 300)
@@ -303,10 +304,8 @@ def codes(notes: Any) -> list[str]:
 
 
 def test_rows_off_by_rounding_are_divided_by_their_sums() -> None:
-    off_cases: Any = [2e-5, 1e-3, 9e-3, -9e-3]
-    kind_cases: Any = [None, "probabilities"]
-    for off in off_cases:
-        for kind in kind_cases:
+    for off in (2e-5, 1e-3, 9e-3, -9e-3):
+        for kind in READ_AS:
             table = EVEN.copy()
             table[1] *= 1 + off
             found, notes = read_probabilities(read_codes(table), WORDS, kind)
@@ -340,9 +339,8 @@ def test_other_scales_are_refused() -> None:
         (np.log(EVEN), r"look like logarithms of probabilities: .*pass numpy.exp of them"),
         (np.log(EVEN + 1e-9), r"pass numpy.exp of them"),
     ]
-    kind_cases: Any = [None, "probabilities"]
     for table, message in table_cases:
-        for kind in kind_cases:
+        for kind in READ_AS:
             with pytest.raises(InputError, match=f"^features_or_probabilities: .*{message}") as caught:
                 read_probabilities(read_codes(table, "features_or_probabilities"), WORDS, kind)
             assert ("kind='features'" in str(caught.value)) == (kind is None)

@@ -1,10 +1,15 @@
-"""Independent pieces of work: the same results wherever they are done, and nothing left behind."""
+"""Independent pieces of work: the same results wherever they are done, on one thread, and whole after Ctrl-C."""
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
-from demele.runtime.work import AHEAD, completed
+import pytest
+
+from demele.runtime.work import AHEAD, completed, held_interrupts
 from tests.refusals import refuses
 
 ITEMS = range(-7, 160)
@@ -106,3 +111,74 @@ def test_an_early_close_cancels_what_has_not_begun() -> None:
     results.close()
     assert all(future.cancelled() for future in executor.given[1:])
     assert len(executor.given) <= AHEAD + 1
+
+
+# One thread -----------------------------------------------------------------------------------------------------------
+
+
+PROGRAM = """
+import numpy as np
+from threadpoolctl import threadpool_info
+
+import demele
+from demele.metrics import code_groups
+
+seen = []
+
+def recorded(*given):
+    losses = held_out_losses(*given)
+    seen.append([pool["num_threads"] for pool in threadpool_info()])
+    return losses
+
+held_out_losses, code_groups.held_out_losses = code_groups.held_out_losses, recorded
+rng = np.random.default_rng(0)
+factors = rng.integers(0, 3, (60, 2))
+codes = np.repeat(factors, 3, axis=1) + 0.3 * rng.normal(size=(60, 6))
+demele.metrics.mig(demele.Codes(codes, groups=[0, 0, 0, 1, 1, 1]), factors)
+print(len(seen), max(map(max, seen)))
+"""
+
+
+def test_one_thread_where_trees_bound_what_groups_tell() -> None:
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True, check=True)
+    fits, threads = map(int, found.stdout.split())
+    assert fits > 0
+    assert threads == 1
+
+
+# Ctrl-C ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ignored() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def interrupted_times(times: int) -> list[bool]:
+    """Interrupt held work so often; what it was told after each, up to the one that acts."""
+    told: list[bool] = []
+    with pytest.raises(KeyboardInterrupt):
+        _work(times, told)
+    return told
+
+
+def _work(times: int, told: list[bool]) -> None:
+    with held_interrupts() as interrupted:
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+            told.append(interrupted())
+
+
+def test_the_first_is_held_and_the_second_acts_at_once() -> None:
+    assert interrupted_times(1) == [True]
+    assert interrupted_times(2) == [True]
+
+
+@pytest.mark.usefixtures("ignored")
+def test_one_that_is_ignored_stays_so() -> None:
+    with held_interrupts() as interrupted:
+        signal.raise_signal(signal.SIGINT)
+        assert not interrupted()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN

@@ -182,11 +182,6 @@ def test_empty_batches_change_nothing_before_and_after_others() -> None:
     assert fresh.update(CODES, FACTORS).compute().value == demele.metrics.sap(CODES, FACTORS).value
 
 
-def test_compute_before_the_first_rows() -> None:
-    for accumulator in both():
-        refuses(NotEnoughData, r"no rows yet; call update\(codes, factors\) first", accumulator.reset().compute)
-
-
 def test_one_row_says_nothing() -> None:
     for metric, frame in (("mig", FRAME), ("sap", None), (["mig", "sap"], FRAME)):
         accumulator = demele.Accumulator(metric, frame=frame).update(CODES[:1], FACTORS[:1])

@@ -30,8 +30,6 @@ from demele.streaming.frame import BinEdges, plain_setting, setting_of
 
 def rows_of(data: Any, argument: str) -> Any:
     """Return the values of a tensor of the backend as a NumPy array, and all else as it is: it is read later."""
-    import keras
-
     if isinstance(data, keras.KerasTensor):
         raise _without_values(argument, data)
     if not keras.ops.is_tensor(data):

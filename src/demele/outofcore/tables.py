@@ -179,22 +179,17 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
         raise InputError("columns", "expected at least one name, got none")
     if names is not None and len(set(names)) < len(names):
         raise InputError("columns", f"expected distinct names, got {', '.join(map(repr, names))}")
-    groups = []
-    for file in files:
-        facts = facts_of(file, "scan_parquet")
-        held = facts.names
-        if names is None:  # without the index of a frame of pandas
-            names = tuple(name for name in held if name not in facts.index)
+    facts = [facts_of(file, "scan_parquet") for file in files]
+    if names is None:  # without the index of a frame of pandas
+        names = tuple(name for name in facts[0].names if name not in facts[0].index)
+    for file, own in zip(files, facts, strict=True):
         for name in names:
-            if name not in held:
-                near = get_close_matches(name, held, n=3, cutoff=0.6)
-                shown = ", ".join(shortened(one, 40) for one in held[:12])
+            if name not in own.names:
+                near = get_close_matches(name, own.names, n=3, cutoff=0.6)
+                shown = ", ".join(shortened(one, 40) for one in own.names[:12])
                 hint = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"it holds {shown}"
                 raise UnknownNameError(f"{file}: holds no column called {quoted(name)}; {hint}")
-        groups.append(facts.groups)
-    if names is None:
-        raise ValueError("there is at least one file")
-    return ParquetTable(tuple(map(str, files)), tuple(groups), names)
+    return ParquetTable(tuple(map(str, files)), tuple(own.groups for own in facts), names)
 
 
 def table_of(data: object, argument: str) -> Table:
