@@ -79,7 +79,10 @@ def test_missing_annotations_are_omitted_as_from_rows() -> None:
             accumulator = demele.Accumulator(names, frame=frame, missing="omit", options=CHEAP)
             for rows in np.array_split(np.arange(160), 3):
                 accumulator = accumulator.update(CODES.iloc[rows], factors.iloc[rows], STDS[rows])
-            for score, expected in zip(accumulator.compute(), of_rows, strict=True):
+            evaluation = accumulator.compute()
+            said = [[note.subject for note in one.notes if "annotat" in note.code] for one in (evaluation, of_rows)]
+            assert said[0] == said[1] == [("size",), ("light",)]
+            for score, expected in zip(evaluation, of_rows, strict=True):
                 assert score.native.keys() == expected.native.keys()
                 found, wanted = ([one.value, *one.native.values()] for one in (score, expected))
                 if frame is not None and score.metric in accumulated_metrics(frame):

@@ -95,8 +95,6 @@ def test_rows_without_an_annotation_are_left_out() -> None:
     assert_close(found.value, of_rows(CODES[complete], factors[complete]).value, ROUNDING)
     (state,) = accumulator._held.states.values()
     assert state.annotated.tolist() == (~np.isnan(factors)).sum(axis=0).tolist()
-    said = [note.subject for note in found.notes if note.code == "missing-annotations"]
-    assert said == [note.subject for note in expected.notes if note.code == "missing-annotations"] != []
 
 
 @pytest.mark.parametrize("value", [0.1, 1e9 + 0.1])
