@@ -44,9 +44,8 @@ def test_one_cell_that_is_no_number_is_told_alone(demele: Program, scores: pd.Da
     texts = scores[["mig", "sap"]].round(2).astype(str)
     texts.loc[3, "sap"] = "x"
     texts.to_csv("scores.csv", index=False)
-    run = demele("bench", "agreement", "scores.csv")
-    assert run.status == 2
-    assert "expected real numbers in column 'sap', got 1 other value, first 'x' at row 3" in run.err
+    told = "expected real numbers in column 'sap', got 1 other value, first 'x' at row 3"
+    demele.refused(told, "bench", "agreement", "scores.csv")
     texts.loc[5, "sap"] = "y"
     texts.to_csv("scores.csv", index=False)
     assert "got 2 other values, first 'x' at row 3" in demele("bench", "agreement", "scores.csv").err

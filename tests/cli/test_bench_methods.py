@@ -97,11 +97,10 @@ def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataF
 
 
 def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
-    run = demele(
+    run = demele.done(
         *("bench", "methods", "described.csv::animal", "--features", "described.csv", *TINY),
         *("--noise", "0.05", "--methods", "overlap,worst-case", "--measures", "accuracy,recall:dog", "--seed", 1),
     )
-    assert run.status == 0, run.err
     assert "column animal was left out of the features: it is given as described.csv::animal" in run.err
     table = pd.read_csv("described.csv")
     expected = bench.noise_experiment(

@@ -307,8 +307,9 @@ def test_a_list_is_split_at_commas_outside_quotes() -> None:
 
 @pytest.mark.parametrize(("name", "written"), list(zip(ODD, QUOTED, strict=True)))
 def test_odd_columns_are_picked(name: str, written: str, demele: Program, odd: Path) -> None:
-    run = demele("score", f"odd.csv::{written}", 'odd.csv::"shape, round"', "--metrics", "mig_sup", "--format", "json")
-    assert run.status == 0, run.err
+    run = demele.done(
+        "score", f"odd.csv::{written}", 'odd.csv::"shape, round"', "--metrics", "mig_sup", "--format", "json"
+    )
     content = json.loads(run.out)
     assert content["code_names"] == [name]
     assert [factor["name"] for factor in content["factors"]] == ["shape, round"]
@@ -426,9 +427,7 @@ def test_judge_of_tasks_with_weights(demele: Program, tmp_path: Path) -> None:
     pd.DataFrame([(0, "big", 1), (0, "small", 1)], columns=["id", "task", "score"]).to_csv(
         tmp_path / "a.csv", index=False
     )
-    refused = demele("judge", *files[:3])
-    assert refused.status == 2
-    assert "add a column task" in refused.err
+    demele.refused("add a column task", "judge", *files[:3])
 
 
 def test_a_verdict_that_is_no_field_can_be_asked_for(demele: Program, tmp_path: Path) -> None:

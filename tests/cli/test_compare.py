@@ -103,13 +103,6 @@ def test_digits_are_names_where_labels_hold_a_name(demele: Program, labels_folde
     assert (found["baseline"]["successes"], found["candidate"]["successes"]) == (30, 60)
 
 
-def test_names_are_never_markup(demele: Program, labels_folder: Path) -> None:
-    run = demele("compare", *PAIR, "--names", "[bold]a<b>,x & y", "--format", "table", "-o", "page.html")
-    assert "[bold]a<b>" in run.out
-    assert "x & y" in run.out
-    assert "a<b>" not in Path("page.html").read_text(encoding="utf-8").partition('id="data"')[0]
-
-
 def test_a_classifier_against_itself(demele: Program, labels_folder: Path) -> None:
     run = demele("compare", "old.npy", "old.npy", "label.npy")
     assert json.loads(run.out)["verdict"] == "inconclusive"

@@ -120,20 +120,14 @@ def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:
     assert again["signature"] == made["signature"]
 
 
-def _program(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main())", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+PROGRAM = (sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main())")
+LIST: dict[str, Any] = {"args": (*PROGRAM, "list", "metrics"), "stderr": subprocess.PIPE, "timeout": 60}
 
 
 def test_nobody_reads_the_output() -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from demele.cli.main import main; sys.exit(main(['list', 'metrics']))",
-    ]
-    run = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False, timeout=60)
+    run = subprocess.run(**LIST, stdout=write, check=False)
     os.close(write)
     assert run.returncode == 141
     assert run.stderr == b""
@@ -141,13 +135,8 @@ def test_nobody_reads_the_output() -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
 def test_standard_output_that_is_full_is_named() -> None:
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from demele.cli.main import main; sys.exit(main(['list', 'metrics']))",
-    ]
     with open("/dev/full", "wb") as full:
-        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+        run = subprocess.run(**LIST, stdout=full, check=False)
     assert b"demele: error: standard output: No space left on device" in run.stderr
     assert run.returncode != 0
 
@@ -165,7 +154,8 @@ def _opened(fifo: Path, reader: subprocess.Popen[bytes]) -> int:
 def test_interrupted(folder: Path) -> None:
     os.mkfifo("slow")
     Path("slow.py").write_text("open('slow').read()\n", encoding="utf-8")
-    process = _program("bench", "metrics", "--metrics", "slow.py::mine")
+    command = [*PROGRAM, "bench", "metrics", "--metrics", "slow.py::mine"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # It can be opened for writing once the program has opened it for reading, and waits for what never comes.
     writer = _opened(Path("slow"), process)
     process.send_signal(signal.SIGINT)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.lab import load_vae
+from demele.data import squares
+from demele.lab import load_vae, preset
 from demele.models.vae.train import Training
 from tests.cli.conftest import Program, mistakes, replaced
 
@@ -35,16 +36,10 @@ def test_a_model_is_trained_and_its_codes_are_scored(demele: Program, folder: Pa
     assert (arrays["codes"].shape, arrays["codes"].dtype) == ((1296, 3), np.float32)
     assert arrays["factors"].shape == (1296, 5)
     assert set(arrays["shape"]) == {"square", "ellipse", "heart"}
-    sample = load_vae("run").encode(load_images())
+    sample = load_vae("run").encode(preset("ci").images())
     np.testing.assert_array_equal(arrays["codes"], sample.codes.to_numpy(np.float32))
     scored = demele("score", "codes.npz::codes", "codes.npz::shape,scale", "--metrics", "mig", "--format", "json")
     assert json.loads(scored.out)["scores"][0]["metric"] == "mig"
-
-
-def load_images() -> Any:
-    from demele.lab import preset
-
-    return preset("ci").images()
 
 
 def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,11 +74,9 @@ def test_images_of_ones_own(demele: Program, folder: Path) -> None:
     np.savez("mine.npz", images=pixels, height=np.arange(64) % 16)
     train = "lab vae train mine.npz --image-size 16 --network mlp --steps 2 --checkpoint run"
     assert demele(*train.split()).status == 0
-    refused = demele("lab", "vae", "encode", "run", "-o", "codes.npz")
-    assert refused.status == 2
-    assert "IMAGES: the model was trained on mine.npz, which no name stands for; give its file or folder" in refused.err
-    refused = demele("lab", "vae", "report", "run", "-o", "page.html")
-    assert "IMAGES: the model was trained on mine.npz" in refused.err
+    told = "IMAGES: the model was trained on mine.npz, which no name stands for; give its file or folder"
+    demele.refused(told, "lab", "vae", "encode", "run", "-o", "codes.npz")
+    demele.refused("IMAGES: the model was trained on mine.npz", "lab", "vae", "report", "run", "-o", "page.html")
     assert demele("lab", "vae", "encode", "run", "mine.npz", "--image-size", 16, "-o", "codes.npz").status == 0
     with np.load("codes.npz") as held:
         np.testing.assert_array_equal(held["height"], np.arange(64) % 16)
@@ -119,25 +112,18 @@ def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
 _SQUARES = ("lab", "vae", "train", "squares", "--image-size", 16, "--network", "mlp", "--latents", 3)
 
 
-def load_squares() -> Any:
-    from demele.data import squares
-
-    return squares(size=16)
-
-
 def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) -> None:
     found = demele.done(*_SQUARES, "--checkpoint", "run", "--lr", 1000, "--steps", 200, "--format", "table")
     assert "lower --lr, or bound the log-variances, such as with --logvar-bounds=-10,10" in found.err
     assert "its figures are those of the last finite" in found.out
     assert "yes" not in found.out.split()
-    report = demele("lab", "vae", "report", "run", "-o", "page.html", "--quiet")
-    assert report.status == 2
-    assert "RUN: its training diverged: the loss or its gradient was not finite at step" in report.err
+    told = "RUN: its training diverged: the loss or its gradient was not finite at step"
+    demele.refused(told, "lab", "vae", "report", "run", "-o", "page.html", "--quiet")
 
 
 def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> None:
     demele.done(*_SQUARES, "--checkpoint", "run", "--steps", 3, "--logvar-bounds=-0.5,0.25")
-    std = load_vae("run").encode(load_squares()).codes_std
+    std = load_vae("run").encode(squares(size=16)).codes_std
     assert np.exp(-0.25) - 1e-6 <= std.to_numpy().min() <= std.to_numpy().max() <= np.exp(0.125) + 1e-6
     assert (
         "expected LOW,HIGH, such as -10,10, got '10'"

@@ -27,6 +27,11 @@ RECORDS: list[tuple[Key, dict[str, Any]]] = [
 ]
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "rows"
+
+
 def written(path: Path, records: list[tuple[Key, dict[str, Any]]] = RECORDS) -> bytes:
     with Store(path, IDENTITY) as store:
         for record in records:
@@ -38,8 +43,7 @@ def bits(value: float) -> bytes:
     return struct.pack("<d", value)
 
 
-def test_reopening_gives_the_same_bits(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+def test_reopening_gives_the_same_bits(path: Path) -> None:
     with Store(path, IDENTITY) as store:
         store.append([(("value", place), {"value": value}) for place, value in enumerate(FLOATS)])
         assert len(store) == len(FLOATS)
@@ -52,8 +56,7 @@ def test_reopening_gives_the_same_bits(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_every_torn_tail_is_cut_and_written_again(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+def test_every_torn_tail_is_cut_and_written_again(path: Path) -> None:
     full = written(path)
     ends = [place + 1 for place, byte in enumerate(full) if byte == ord("\n")]
     for length in range(len(full) + 1):
@@ -65,8 +68,7 @@ def test_every_torn_tail_is_cut_and_written_again(tmp_path: Path) -> None:
         assert path.read_bytes() == full, length
 
 
-def test_reading_changes_nothing_and_leaves_out_a_torn_tail(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+def test_reading_changes_nothing_and_leaves_out_a_torn_tail(path: Path) -> None:
     torn = written(path)[:-5]
     path.write_bytes(torn)
     identity, records = Store.read(path)
@@ -92,8 +94,7 @@ def test_reading_changes_nothing_and_leaves_out_a_torn_tail(tmp_path: Path) -> N
         b"\n",
     ],
 )
-def test_another_file_is_refused_and_not_changed(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "rows"
+def test_another_file_is_refused_and_not_changed(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     openings: list[Callable[[], object]] = [lambda: Store(path, IDENTITY), lambda: Store.read(path)]
     for opening in openings:
@@ -118,8 +119,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         ({"demele": "0.1.0", "n_samples": 400}, "made with `protocol` = review2022, this run has None"),
     ],
 )
-def test_other_settings_are_refused(tmp_path: Path, identity: dict[str, str | int], message: str) -> None:
-    path = tmp_path / "rows"
+def test_other_settings_are_refused(path: Path, identity: dict[str, str | int], message: str) -> None:
     before = written(path)
     refuses(InputError, message, Store, path, identity)
     assert path.read_bytes() == before
@@ -127,8 +127,7 @@ def test_other_settings_are_refused(tmp_path: Path, identity: dict[str, str | in
         pass
 
 
-def test_another_format_version_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+def test_another_format_version_is_refused(path: Path) -> None:
     path.write_text(json.dumps({"format": "demele-rows", "format_version": 2, "demele": "3.0.0"}) + "\n")
     refuses(InputError, r"format version 2, this demele writes 1; use the demele .*3\.0\.0", Store, path, IDENTITY)
     refuses(InputError, "format version 2", Store.read, path)
@@ -146,8 +145,7 @@ def test_another_format_version_is_refused(tmp_path: Path) -> None:
         (b'{"key":["noise","0.0",0,"mig"]}', "line 3: a second record of"),
     ],
 )
-def test_a_changed_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
-    path = tmp_path / "rows"
+def test_a_changed_line_is_named(path: Path, line: bytes, message: str) -> None:
     lines = written(path).split(b"\n")
     lines[2] = line
     changed = b"\n".join(lines)
@@ -157,8 +155,7 @@ def test_a_changed_line_is_named(tmp_path: Path, line: bytes, message: str) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no lock")
-def test_a_second_writer_is_refused_until_the_first_has_closed(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+def test_a_second_writer_is_refused_until_the_first_has_closed(path: Path) -> None:
     with Store(path, IDENTITY) as first:
         refuses(InputError, r"another run is writing to .*; wait for it, or give another file", Store, path, IDENTITY)
         first.append(RECORDS)
@@ -168,8 +165,7 @@ def test_a_second_writer_is_refused_until_the_first_has_closed(tmp_path: Path) -
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_worker_does_not_keep_the_lock(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+def test_a_forked_worker_does_not_keep_the_lock(path: Path) -> None:
     wait, go = os.pipe()
     ready, tell = os.pipe()
     store = Store(path, IDENTITY)
@@ -211,9 +207,8 @@ def test_a_forked_worker_does_not_keep_the_lock(tmp_path: Path) -> None:
     ],
 )
 def test_a_refused_record_leaves_no_trace(
-    tmp_path: Path, records: list[tuple[Key, dict[str, Any]]], message: str
+    tmp_path: Path, path: Path, records: list[tuple[Key, dict[str, Any]]], message: str
 ) -> None:
-    path = tmp_path / "rows"
     with Store(path, IDENTITY) as store:
         store.append(RECORDS[:1])
         before = path.read_bytes()
@@ -224,8 +219,7 @@ def test_a_refused_record_leaves_no_trace(
     assert path.read_bytes() == written(tmp_path / "plain")
 
 
-def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "rows"
+def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def half(file: int, text: str) -> None:
         os.write(file, text.encode()[:10])
@@ -240,8 +234,7 @@ def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: py
     assert path.read_bytes() == written(tmp_path / "plain")
 
 
-def test_an_empty_file_becomes_a_store_but_cannot_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+def test_an_empty_file_becomes_a_store_but_cannot_be_read(tmp_path: Path, path: Path) -> None:
     path.touch()
     refuses(FormatError, "is empty", Store.read, path)
     assert written(path) == written(tmp_path / "new")

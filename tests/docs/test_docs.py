@@ -41,7 +41,6 @@ GENERATED = {
     *(page.path for page in (docs_measured.MMLU, docs_measured.COMPARISONS, docs_measured.METHODS)),
     docs_which.PAGE,
     *docs_bench.TITLES,
-    docs_which.PAGE,
     docs_agreement.PAGE,
     docs_pruning.PAGE,
 }

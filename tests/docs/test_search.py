@@ -31,14 +31,8 @@ def _small_site(folder: Path) -> Path:
 @pytest.mark.skipif(_BROWSER is None, reason="needs a Chromium browser: none is installed")
 def test_a_word_is_found_without_a_server(tmp_path: Path) -> None:
     site = _small_site(tmp_path)
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-    ]
-    flags += ["--no-first-run", "--virtual-time-budget=10000", "--dump-dom", f"--user-data-dir={tmp_path / 'profile'}"]
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--dump-dom"]
+    flags += ["--disable-background-networking", "--virtual-time-budget=10000", f"--user-data-dir={tmp_path / 'own'}"]
     page = (site / "index.html").as_uri() + "?q=nuthatch"
     shown = subprocess.run(
         [str(_BROWSER), *flags, page], capture_output=True, text=True, encoding="utf-8", timeout=120, check=True

@@ -57,31 +57,32 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
+def visited(browser: Browser, folder: Path, text: str, **how: Any) -> None:
+    """Open a page in the browser."""
+    path = folder / "page.html"
+    path.write_text(text, encoding="utf-8")
+    browser.visit(path, **how)
+
+
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
     text = page(plain(), json.dumps({"value": 1}))
     policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
-    path = tmp_path / "page.html"
-    path.write_text(policy.sub(lambda _: WATCH, text), encoding="utf-8")
-    browser.visit(path)
+    visited(browser, tmp_path, policy.sub(lambda _: WATCH, text))
     yield browser
     assert browser.value("complaints") == []
 
 
 def test_the_policy_lets_the_script_run_and_nothing_else(browser: Browser, tmp_path: Path) -> None:
     for make in (plain, hostile):
-        path = tmp_path / "page.html"
-        path.write_text(page(make()).replace("</main>", "<script>document.title = 'broken'</script></main>"), "utf-8")
-        browser.visit(path)
+        visited(browser, tmp_path, page(make()).replace("</main>", "<script>document.title = 'broken'</script></main>"))
         assert browser.value("document.title") != "broken"
         assert browser.value("document.querySelector('.tools').hidden") is False
         assert browser.value("performance.getEntriesByType('resource').length") == 0
 
 
 def test_without_its_script_everything_can_be_read(browser: Browser, tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(re.sub(r"<script>.*?</script>", "", page(plain()), flags=re.DOTALL), encoding="utf-8")
-    browser.visit(path, scheme="dark")
+    visited(browser, tmp_path, re.sub(r"<script>.*?</script>", "", page(plain()), flags=re.DOTALL), scheme="dark")
     assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
     shown = "[...document.querySelectorAll('.panel')].every((panel) => panel.getBoundingClientRect().height > 50)"
     assert browser.value(shown)
@@ -90,9 +91,7 @@ def test_without_its_script_everything_can_be_read(browser: Browser, tmp_path: P
 
 @pytest.mark.parametrize("make", [plain, hostile])
 def test_a_phone_scrolls_down_only(make: Any, browser: Browser, tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(page(make()), encoding="utf-8")
-    browser.visit(path, width=390)
+    visited(browser, tmp_path, page(make()), width=390)
     assert browser.value("document.documentElement.scrollWidth") == 390
 
 
