@@ -177,7 +177,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
         ([CUBE, CUBE], {"kl": [[1, 1, 1]]}, "kl: expected one array for each of the 2 models, got 1"),
         ([CUBE, CUBE], {"kl": [[1, 1, 1], [1, 1]]}, "kl: expected 3 values for model 1"),
         ({"a": CUBE, "b": CUBE}, {"kl": {"a": [1, 1, 1]}}, "nothing came for 'b'"),
-        ([CUBE, CUBE], {"codes_std": [CUBE, CUBE]}, "standard deviations above 0 for model 0"),
+        ([CUBE, CUBE], {"codes_std": [CUBE, CUBE]}, "codes_std of model 0: expected standard deviations above 0"),
         ([CUBE, CUBE], {"kl": [], "codes_std": []}, "codes_std and kl: expected one of the two"),
         ([CUBE, CUBE * np.inf], {}, "codes of model 1: .*non-finite"),
     ]
@@ -238,7 +238,7 @@ def test_codes_without_noise_and_wrong_shapes_are_refused() -> None:
     means, deviations = independent(20, 2, 0.5)
     sharp = deviations.copy()
     sharp[3, 1] = 0
-    refuses(demele.errors.InputError, "row 3 of code 'z2'", demele.metrics.stochastic_scores, means, sharp)
+    refuses(demele.errors.InputError, "column .z2., first at row 3", demele.metrics.stochastic_scores, means, sharp)
     refuses(demele.errors.InputError, "shape", demele.metrics.stochastic_scores, means, deviations[:, :1])
     with pytest.raises(demele.errors.NotEnoughData):
         demele.metrics.stochastic_scores(means[:1], deviations[:1])

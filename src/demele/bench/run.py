@@ -28,7 +28,7 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, free_name, given_options, merged_options
-from demele.metrics.run import computed, rows_in_memory
+from demele.metrics.run import Found, rows_in_memory
 from demele.metrics.source import InMemory
 from demele.runtime.sweep import Record, Sweep, Task
 from demele.scoring.alignment import with_alignment
@@ -396,7 +396,7 @@ def bare_scores(
         Request(one, name, merged_options(one, settings, given, name, reg_dim=reg_dim if one.needs_order else None))
         for name, one in chosen.items()
     ]
-    found = computed(asked, source, run, guards=False)
+    found = Found(source, run, guards=False).compute(asked)
     reasons = {item.metric: item.reason for item in found.left_out}
     if which == "value":
         values = {name: float(one.native.value) for name, one in found.outcomes.items()}

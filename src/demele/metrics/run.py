@@ -200,6 +200,52 @@ class Found:
         reasons = {name: error.said(in_backticks) for name, error in self.refused.items()} | self.failed
         return tuple(LeftOut(metric=name, reason=reason) for name, reason in reasons.items())
 
+    def compute(self, asked: Iterable[Request]) -> "Found":
+        """Compute metrics of the source, with what was asked of repeats, resamples and permutations."""
+        source, guards = self.source, self.guards
+        for one in asked:
+            try:
+                self.requests.append(resolved(one, source, self.run.seed))
+            except DemeleError as error:
+                self.refuse(one.name, error)
+        shuffle = guards and bool(self.requests) and "rows" in source.states
+        if shuffle:  # scores are compared to those of shuffled rows where codes are many, and tell anything at all
+            subject = source.subject("rows")
+            finding = source.finding() if many_codes(subject.n, subject.codes.d) else None
+            shuffle = finding is not None and finding.detected
+        tables: dict[TableSettings, list[Request]] = {}
+        for request in self.requests:
+            if request.settings is not None:
+                tables.setdefault(request.settings, []).append(request)
+        for settings, group in tables.items():
+            self.read_table(settings, group, shuffle=shuffle)
+        of_rows = [item for item in self.requests if item.state in ("rows", "arrays")]
+        if of_rows:
+            self.read_rows(of_rows, shuffle=shuffle)
+        for request in self.requests:
+            if request.state in SUMMED:
+                self.read_sums(request)
+        self.requests = [item for item in self.requests if item.name in self.outcomes]
+        for request in self.requests if guards else ():  # scores above 0 of codes that tell nothing
+            outcome = self.outcomes[request.name]
+            value = float(outcome.native.value)
+            if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
+                continue
+            subject = source.subject(request.state, request.options)
+            n, d = subject.n, subject.codes.d
+            finding = source.finding(request.options)  # the source looks once
+            if finding is None:
+                continue
+            notes = noise_notes(value, finding)
+            if not notes and "rows" not in source.states and many_codes(n, d):
+                message = (
+                    f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, "
+                    "which cannot be shuffled: score the rows, or a sample, with demele.evaluate(n_permutations=20)"
+                )
+                notes = (Note(code="many-codes", message=message, severity="fragile"),)
+            self.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
+        return self
+
     def scores(self, protocol: str, *, warn: bool = True) -> list[Score]:
         """Name, note and sign what was computed, and warn of what is fragile."""
         scores = [_score_of(self, request, protocol) for request in self.requests]
@@ -380,61 +426,6 @@ class Found:
         self.outcomes[request.name] = Outcome(native=native, notes=notes)
 
 
-def computed(
-    asked: Iterable[Request],
-    source: Source,
-    run: Run,
-    *,
-    report: Report | None = None,
-    guards: bool = True,
-    named: bool = False,
-) -> Found:
-    """Compute metrics of one source, with what was asked of repeats, resamples and permutations."""
-    found = Found(source, run, report, guards, named)
-    for one in asked:
-        try:
-            found.requests.append(resolved(one, source, run.seed))
-        except DemeleError as error:
-            found.refuse(one.name, error)
-    shuffle = guards and bool(found.requests) and "rows" in source.states
-    if shuffle:  # scores are compared to those of shuffled rows where codes are many, and tell anything at all
-        subject = source.subject("rows")
-        finding = source.finding() if many_codes(subject.n, subject.codes.d) else None
-        shuffle = finding is not None and finding.detected
-    tables: dict[TableSettings, list[Request]] = {}
-    for request in found.requests:
-        if request.settings is not None:
-            tables.setdefault(request.settings, []).append(request)
-    for settings, group in tables.items():
-        found.read_table(settings, group, shuffle=shuffle)
-    of_rows = [item for item in found.requests if item.state in ("rows", "arrays")]
-    if of_rows:
-        found.read_rows(of_rows, shuffle=shuffle)
-    for request in found.requests:
-        if request.state in SUMMED:
-            found.read_sums(request)
-    found.requests = [item for item in found.requests if item.name in found.outcomes]
-    for request in found.requests if guards else ():  # scores above 0 of codes that tell nothing
-        outcome = found.outcomes[request.name]
-        value = float(outcome.native.value)
-        if request.metric.is_plain or request.state in SUMMED or not value > FRAGILE:
-            continue
-        subject = source.subject(request.state, request.options)
-        n, d = subject.n, subject.codes.d
-        finding = source.finding(request.options)  # the source looks once
-        if finding is None:
-            continue
-        notes = noise_notes(value, finding)
-        if not notes and "rows" not in source.states and many_codes(n, d):
-            message = (
-                f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, which "
-                "cannot be shuffled: score the rows, or a sample, with demele.evaluate(n_permutations=20)"
-            )
-            notes = (Note(code="many-codes", message=message, severity="fragile"),)
-        found.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)
-    return found
-
-
 # Calls ----------------------------------------------------------------------------------------------------------------
 
 
@@ -473,7 +464,7 @@ def scored(metrics: Sequence[Metric], codes: object, factors: object, given: Map
             return scores
     if known.blocks is not None:
         check_blocks(settings)
-    found = computed(asked, rows_in_memory(held, known), settings, named=True)
+    found = Found(rows_in_memory(held, known), settings, named=True).compute(asked)
     for reason in found.failed.values():
         raise NotEnoughData(reason)
     return found.scores(DEFAULT_PROTOCOL)
@@ -523,7 +514,7 @@ def evaluation(
     NotEnoughData
     """
     with reporting() as report:
-        found = computed(asked, source, run, report=report, named=named)
+        found = Found(source, run, report, named=named).compute(asked)
     for one in asked:
         if one.metric.is_plain and one.name in found.failed:
             warn_user(f"no score of {one.name}: {found.failed[one.name]}", DemeleWarning)

@@ -412,8 +412,8 @@ def half_of_rows(n: int, seed: int, index: int) -> Rows:
     return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
 
 
-def checked_std(deviations: object, codes: Codes, argument: str) -> Floats:
-    """Return standard deviations of the shape of the codes, at least 0.
+def checked_std(deviations: object, codes: Codes, argument: str, *, positive: bool = False) -> Floats:
+    """Return standard deviations of the shape of the codes, at least 0 or above it.
 
     Raises
     ------
@@ -422,11 +422,14 @@ def checked_std(deviations: object, codes: Codes, argument: str) -> Floats:
     read = read_codes(deviations, argument)
     if (read.n, read.d) != (codes.n, codes.d):
         raise InputError(argument, f"expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")
-    if (read.low < 0).any():
-        column, row = np.argwhere(np.asarray(read.values).T < 0)[0].tolist()
-        problem = f"got a negative one in column {read.names[column]!r}, first at row {row}"
-        raise InputError(argument, f"expected standard deviations of at least 0, {problem}")
-    return read.dense()
+    values = read.dense()
+    wrong = values <= 0 if positive else values < 0
+    if wrong.any():
+        column, row = np.argwhere(wrong.T)[0].tolist()
+        expected = "above 0, since a code without noise identifies its row" if positive else "of at least 0"
+        problem = f"got {values[row, column]:g} in column {read.names[column]!r}, first at row {row}"
+        raise InputError(argument, f"expected standard deviations {expected}, {problem}")
+    return values
 
 
 # Information tables from nearest neighbours ---------------------------------------------------------------------------

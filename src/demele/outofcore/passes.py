@@ -41,7 +41,7 @@ from demele.metrics.guards import unprobed_notes
 from demele.metrics.metric import SUMMED, Guards, Metric
 from demele.metrics.options import Run
 from demele.metrics.request import Request, applies
-from demele.metrics.run import computed, evaluation
+from demele.metrics.run import Found, evaluation
 from demele.metrics.source import Subject
 from demele.outofcore.tables import ArrayTable, Span, Table, spans, table_of
 from demele.runtime import work
@@ -736,7 +736,7 @@ def evaluation_in_pieces(
         counted = [one for one in asked if states[one.name] is not None]
         read = dict.fromkeys(key_of(state, one.options) for one in counted if (state := states[one.name]) is not None)
         kept = rows.read(list(read), report)
-        whole = computed(counted, rows, run, named=named)
+        whole = Found(rows, run, named=named).compute(counted)
         asked = [one for one in asked if one.name not in whole.refused]
         left_out += whole.left_out
         scores = {score.metric: score for score in whole.scores(protocol, warn=False)}

@@ -15,7 +15,7 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import Run
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Request, applies, merged_options
-from demele.metrics.run import Found, computed
+from demele.metrics.run import Found
 from demele.metrics.source import InMemory, Subject
 from demele.runtime.work import ordered, reporting
 
@@ -500,7 +500,7 @@ def _score(
     best: dict[str, tuple[float, str]] = {}
     failed: dict[str, str] = {}
     for name, matrix in matrices.items() if len(matrices) > 1 else ():
-        scored = computed(judges, _turned(train, name, matrix), Run(seed=run.seed), guards=False)
+        scored = Found(_turned(train, name, matrix), Run(seed=run.seed), guards=False).compute(judges)
         failed |= {item.metric: item.reason for item in scored.left_out}
         for one in judges:
             if one.name not in scored.outcomes:
@@ -511,12 +511,12 @@ def _score(
     judge_of = {one.name: one.name for one in choosing} | {one.name: _GAP_OF_MIG for one in following}
     crossed.reasons.update({name: failed[judge] for name, judge in judge_of.items() if judge in failed})
     members = [one for one in (*choosing, *following) if judge_of[one.name] not in failed]
-    raw = computed(members, test, run, guards=False)
+    raw = Found(test, run, guards=False).compute(members)
     for name, matrix in matrices.items():
         own = [one for one in members if best.get(judge_of[one.name], (0.0, "identity"))[1] == name]
         turned = raw
         if own and name != "identity":
-            turned = computed(own, _turned(test, name, matrix), run, guards=False)
+            turned = Found(_turned(test, name, matrix), run, guards=False).compute(own)
         for one in own:
             reason = _reason(one.name, raw) or _reason(one.name, turned)
             if reason:

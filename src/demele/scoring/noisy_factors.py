@@ -21,7 +21,7 @@ from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
 from demele.metrics.options import Run
 from demele.metrics.request import Request, resolved
-from demele.metrics.run import computed
+from demele.metrics.run import Found
 from demele.metrics.source import InMemory, Subject
 from demele.noise.audit import unclear_notes
 from demele.scoring.noisy_case import Case, NoiseOfFactor, NotCorrected, noise_of_factor, refuse_singular, signed_tables
@@ -114,7 +114,7 @@ def _score_of_part(case: Case, work: Work, part: InMemory) -> float:
     name = work.asked.name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemeleWarning)  # the whole score was warned of already
-        found = computed([work.asked], part, Run(seed=case.run.seed), guards=False)
+        found = Found(part, Run(seed=case.run.seed), guards=False).compute([work.asked])
     if name not in found.outcomes:
         raise NotCorrected(found.left_out[0].reason)
     value = float(found.outcomes[name].native.value)

@@ -32,7 +32,7 @@ from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many
 from demele.metrics.options import Run, as_binning, checked_run
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Choice, Metrics, Request, chosen_metrics, given_options, merged_options
-from demele.metrics.run import computed, warn_of_fragile
+from demele.metrics.run import Found, warn_of_fragile
 from demele.metrics.source import Subject
 from demele.metrics.sparse_source import SHUFFLED_CODES, Active, SparseRows, TopCode
 from demele.report.document import Document, Section, Table
@@ -338,13 +338,13 @@ def evaluate_sparse(
             correlations=any(one.metric.of_each_code for one in asked),
             report=report,
         )
-        counts = computed(counted, source, run, guards=False, named=named)
+        counts = Found(source, run, guards=False, named=named).compute(counted)
         found = [_counted(score, source) for score in counts.scores(DEFAULT_PROTOCOL, warn=False)]
         left_out = {item.metric: item for item in counts.left_out}
         if fitted:
             rows = source.screened(screen, n_rows, run.seed)
             screened = rows.subject("rows").codes.names
-            of_rows = computed(fitted, rows, run, report=report, named=named)
+            of_rows = Found(rows, run, report, named=named).compute(fitted)
             left_out |= {item.metric: item for item in of_rows.left_out}
             noted = tuple(note for note in subject.notes if note.code != "missing-annotations")
             for score in of_rows.scores(DEFAULT_PROTOCOL, warn=False):

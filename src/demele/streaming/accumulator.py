@@ -29,7 +29,7 @@ from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import chosen_metrics, given_options, requests_of
-from demele.metrics.run import computed, evaluation
+from demele.metrics.run import Found, evaluation
 from demele.streaming.frame import BinEdges, Settings, comparable, difference, plain_setting, setting_of
 from demele.streaming.sample import (
     Names,
@@ -508,7 +508,7 @@ class Accumulator:
             # sums first: what both say of a column that does not vary is said in their words
             asked = [one for one in self._asked if one.name in self._states]
             asked.sort(key=lambda one: self._states[one.name] == "table")
-            whole = computed(asked, source, run)
+            whole = Found(source, run).compute(asked)
             found |= {score.metric: score for score in whole.scores(settings.protocol, warn=False)}
             left_out |= {item.metric: item for item in whole.left_out}
         rest = [one for one in self._asked if one.name not in self._states]

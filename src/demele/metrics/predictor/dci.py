@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from demele.core.arrays import Flags, Floats
-from demele.core.errors import UnknownNameError
 from demele.core.inputs import read_given
-from demele.core.kinds import Count, Positive, Several, checked_name, suggestion
-from demele.core.results import DCI, LeftOut, Note, Score
+from demele.core.kinds import Count, Positive, Several, checked_name
+from demele.core.results import DCI, Note, Score
 from demele.core.signature import Signature
 from demele.estimation.importance import FittedImportance, Shuffled, Shuffles, lasso_importance
 from demele.estimation.information import mean_of_defined
@@ -329,19 +328,12 @@ def dci(
     [1.0, 1.0, 1.0]
     """
     checked_name(model, "model", _MODELS)
-    run = {key: value for key, value in options.items() if key in RunOptions.__annotations__}
-    own = {"informativeness": informativeness} | {key: value for key, value in options.items() if key not in run}
-    of = {metric.name: metric for metric in METRICS}
+    of, given = {metric.name: metric for metric in METRICS}, {"informativeness": informativeness, **options}
     names = {prop: f"dci_{model}_{prop}" for prop in _FORMULAS}
-    known = of[names["explicitness"]].options
-    for keyword in own:
-        if keyword not in known:
-            hint = suggestion(keyword, ["model", *known])
-            raise UnknownNameError(keyword, f"dci has no such option for model {model!r}{hint}")
     read_codes, read_factors = read_given(codes, factors)
     varying = sum(not factor.constant for factor in read_factors.columns)
     defined = ["explicitness"] + ["modularity"] * (varying > 1) + ["compactness"] * (read_codes.d > 1)
-    found = {score.metric: score for score in scored([of[names[prop]] for prop in defined], codes, factors, own | run)}
+    found = {score.metric: score for score in scored([of[names[prop]] for prop in defined], codes, factors, given)}
     of_explicitness = found[names["explicitness"]]
     triple = [found.get(names[prop]) or _undefined(names[prop], of_explicitness) for prop in _FORMULAS]
     if of_explicitness.matrix is None:
@@ -351,7 +343,7 @@ def dci(
 
 def _undefined(name: str, like: Score) -> Score:
     what = "two factors that vary" if name.endswith("modularity") else "two codes"
-    left = LeftOut(metric=name, reason=f"{name} needs at least {what}")
+    message = f"{name} needs at least {what}"
     return Score(
         metric=name,
         value=math.nan,
@@ -361,7 +353,7 @@ def _undefined(name: str, like: Score) -> Score:
         factor_names=like.factor_names,
         matrix_values=like.matrix_values,
         matrix_of=like.matrix_of,
-        notes=(*like.notes, Note(code="undefined", message=left.reason, severity="warning")),
+        notes=(*like.notes, Note(code="undefined", message=message, severity="warning")),
         protocol=like.protocol,
     )
 

@@ -365,13 +365,7 @@ def stochastic_scores(codes: object, codes_std: object, *, n_draws: Several = 10
     (0.7, ())
     """
     read = read_codes(codes)
-    deviations = checked_std(codes_std, read, "codes_std")
-    if not (deviations > 0).all():
-        row, column = (int(one) for one in np.argwhere(~(deviations > 0))[0])
-        problem = f"got {deviations[row, column]:g} in row {row} of code {read.names[column]!r}"
-        raise InputError(
-            "codes_std", f"expected numbers above 0, {problem}: a code without noise tells which row it is"
-        )
+    deviations = checked_std(codes_std, read, "codes_std", positive=True)
     if read.n < 2:
         raise NotEnoughData("codes", f"expected at least 2 rows, got {read.n}")
     rng = rng_for(seed, "stochastic_scores")
@@ -578,17 +572,13 @@ def udr(
         raise InputError(argument, f"expected one array for each of the {len(read)} models, got {len(own)}")
     informative, columns = [], []
     for (title, model), given in zip(read.items(), own, strict=True):
-        values = np.full(model.d, np.inf) if given is None else real_numbers(given, argument)
-        if codes_std is not None:
-            if values.shape != (model.n, model.d):
-                problem = f"expected the shape {(model.n, model.d)} of the codes of {title}, got {values.shape}"
-                raise InputError(argument, problem)
-            if not (np.isfinite(values).all() and (values > 0).all()):
-                raise InputError(argument, f"expected standard deviations above 0 for {title}")
-            # of each code's posterior from a standard normal distribution, in nats
-            values = 0.5 * (model.dense() ** 2 + values**2 - 2 * np.log(values) - 1).mean(axis=0)
-        if values.shape != (model.d,):
-            raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
+        if codes_std is None:
+            values = np.full(model.d, np.inf) if given is None else real_numbers(given, argument)
+            if values.shape != (model.d,):
+                raise InputError(argument, f"expected {model.d} values for {title}, one for each code")
+        else:  # of each code's posterior from a standard normal distribution, in nats
+            std = checked_std(given, model, f"codes_std of {title}", positive=True)
+            values = 0.5 * (model.dense() ** 2 + std**2 - 2 * np.log(std) - 1).mean(axis=0)
         kept = np.flatnonzero(~model.constant & (values > threshold))
         informative.append(tuple(model.names[index] for index in kept))
         if similarity == "lasso":
