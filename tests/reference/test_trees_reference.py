@@ -53,26 +53,19 @@ def whole_tree(codes: Floats, target: Any, n_classes: int | None, max_depth: int
     return trees.value[nodes], importances_by_depth(trees, codes.shape[1], 1, (max_depth,))[0, 0]
 
 
-@pytest.mark.parametrize(("n_codes", "max_depth"), [(1, 30), (4, 3)])
-def test_regression_tree(n_codes: int, max_depth: int) -> None:
-    rng = np.random.default_rng(0)
-    codes = permutations(400, n_codes, rng)
-    target = codes[:, 0] / 400 + rng.random(400)
-    peer = DecisionTreeRegressor(max_depth=max_depth).fit(codes[::2], target[::2])
-    predicted, importance = whole_tree(codes, target, None, max_depth)
-    assert_close(predicted[:, 0], peer.predict(codes), SOLVER)
-    assert_close(importance, peer.feature_importances_, SOLVER)
-
-
-@pytest.mark.parametrize(("n_codes", "max_depth"), [(1, 2), (4, 3)])
-def test_classification_tree(n_codes: int, max_depth: int) -> None:
+@pytest.mark.parametrize(("classes", "n_codes", "max_depth"), [(0, 1, 30), (0, 4, 3), (5, 1, 2), (5, 4, 3)])
+def test_a_tree(classes: int, n_codes: int, max_depth: int) -> None:
     rng = np.random.default_rng(1)
     codes = permutations(600, n_codes, rng)
-    target = np.digitize(codes[:, 0] / 600 + rng.random(600) / 2, [0.4, 0.6, 0.9, 1.1])
-    peer = DecisionTreeClassifier(max_depth=max_depth).fit(codes[::2], target[::2])
-    predicted, importance = whole_tree(codes, target, 5, max_depth)
-    assert_close(predicted, peer.predict_proba(codes), ROUNDING)
-    assert_close(importance, peer.feature_importances_, ROUNDING)
+    target: Any = codes[:, 0] / 600 + rng.random(600) / 2
+    kind = DecisionTreeRegressor
+    if classes:
+        kind, target = DecisionTreeClassifier, np.digitize(target, [0.4, 0.6, 0.9, 1.1])
+    peer = kind(max_depth=max_depth).fit(codes[::2], target[::2])
+    predicted, importance = whole_tree(codes, target, classes or None, max_depth)
+    tolerance = ROUNDING if classes else SOLVER
+    assert_close(predicted, peer.predict_proba(codes) if classes else peer.predict(codes)[:, None], tolerance)
+    assert_close(importance, peer.feature_importances_, tolerance)
 
 
 def mixing(share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:

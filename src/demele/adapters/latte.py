@@ -21,10 +21,11 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import checked_flag, checked_name, checked_size, is_number
 from demele.core.results import Evaluation, Score
 from demele.core.table_columns import items_of
+from demele.estimation.information import mean_of_defined
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.entropies import DEAD_CODE
 from demele.metrics.source import IN_ORDER, regularising_codes
-from demele.metrics.standalone.geometry import averaged, monotonicity_on, smoothness_on
+from demele.metrics.standalone.geometry import monotonicity_on, smoothness_on
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.states import MomentState
 
@@ -521,5 +522,5 @@ def _reduced(values: Floats, mode: str, *, of_defined: bool) -> Any:
     """Return means of values (n_samples, n_attributes): of each attribute, of each sample, of all, or none."""
     if mode == "none":
         return values
-    over = {"attribute": "traversals", "sample": "attributes", "all": "all"}[mode]
-    return averaged(values, over, of_defined=of_defined)
+    turned = {"attribute": values.T, "sample": values, "all": values.reshape(-1)}[mode]
+    return mean_of_defined(turned) if of_defined else np.asarray(turned.mean(axis=-1))

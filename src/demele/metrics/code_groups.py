@@ -317,9 +317,7 @@ class Grouped(InMemory):
         sizes = [len(columns) for columns in groups.columns]
         fewest, most = min(sizes), max(sizes)
         if fewest < most:
-            message = (
-                f"codes are groups of {fewest} to {most} columns: by chance alone the larger ones tell more; {ASK}"
-            )
+            message = f"groups of codes have {fewest} to {most} columns: by chance the larger ones tell more; {ASK}"
             note = Note(code="unequal-groups", message=message, subject=groups.names)
             self._of_groups = replace(self._of_groups, notes=(*of_columns.notes, note))
 

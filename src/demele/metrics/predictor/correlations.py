@@ -306,25 +306,18 @@ def mcc_weak(state: CrossProducts | Data, *, cross_fit: Several | None = None, *
 
 def _canonical_correlations(data: Data, rows: Rows, cross_fit: int | None) -> Floats:
     """Return those of the codes with the factors, or with each factor where one is categorical, on some rows."""
-    codes = data.standardised()
-    if len(rows) < data.n:
-        codes = codes[rows]
-    factors = data.factors.columns
+    codes, factors = data.standardised()[rows], data.factors.columns
     # all factors together, or each by itself
     blocks = [factors] if all(factor.kind == "continuous" for factor in factors) else [(one,) for one in factors]
     if cross_fit is None:  # the correlations of classes follow from their means: indicators need not be made
-        basis = Basis.of(codes)
-        found = (
-            np.array([largest_with_classes(basis, own[0].values[rows], len(own[0].levels))])
-            if own[0].categorical
-            else _filled(canonical(basis, Basis.of(_numbers(own, rows)))[0], len(own))
-            for own in blocks
-        )
-        return np.concatenate(list(found))
+        basis, found = Basis.of(codes), []
+        for own in blocks:
+            if own[0].categorical:
+                found.append(np.array([largest_with_classes(basis, own[0].values[rows], len(own[0].levels))]))
+            else:
+                found.append(_filled(canonical(basis, Basis.of(_numbers(own, rows)))[0], len(own)))
+        return np.concatenate(found)
     columns = [_numbers(own, rows) for own in blocks]
-    for place, own in enumerate(blocks):
-        if own[0].categorical:
-            columns[place] = (columns[place] == np.arange(1, len(own[0].levels))).astype(np.float64)
     total = np.zeros(data.factors.m)
     for train, test in folds(len(rows), cross_fit):
         parts = []
@@ -336,7 +329,10 @@ def _canonical_correlations(data: Data, rows: Rows, cross_fit: int | None) -> Fl
 
 
 def _numbers(factors: Sequence[Factor], rows: Rows) -> Floats:
-    return np.column_stack([factor.coordinates[rows] for factor in factors]).astype(np.float64)
+    """Return what a linear map reads of factors: numbers, or indicators of all classes but one."""
+    columns = np.column_stack([factor.coordinates[rows] for factor in factors])
+    indicators = columns == np.arange(1, len(factors[0].levels)) if factors[0].categorical else columns
+    return indicators.astype(np.float64)
 
 
 def _filled(found: Floats, n: int) -> Floats:

@@ -362,10 +362,7 @@ class Interpolatability(TableResult):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each attribute, with the means over the traversals for which they are defined."""
-        means = {
-            name: averaged(getattr(self, name), "traversals", of_defined=True)
-            for name in ("smoothness", "monotonicity")
-        }
+        means = {name: mean_of_defined(getattr(self, name).T) for name in ("smoothness", "monotonicity")}
         return pd.DataFrame(means, index=pd.Index(self.attribute_names, name="attribute"))
 
 
@@ -498,12 +495,6 @@ def monotonicity_on(
     signs = np.where(np.abs(first) > threshold, np.sign(first), 0.0)
     steep = (signs != 0).sum(axis=-1)
     return np.asarray(signs.sum(axis=-1) / np.where(steep > 0, steep, np.nan))
-
-
-def averaged(values: Floats, over: str, *, of_defined: bool) -> Floats:
-    """Return means of values (n_traversals, n_attributes): over "traversals", "attributes" or "all" of them."""
-    turned = {"traversals": values.T, "attributes": values, "all": values.reshape(-1)}[over]
-    return mean_of_defined(turned) if of_defined else np.asarray(turned.mean(axis=-1))
 
 
 def _read(
