@@ -8,8 +8,11 @@ from demele.estimation import information
 from demele.estimation.counts import JointCounts
 from demele.estimation.independence import dependence_of_counts
 from demele.estimation.information import (
+    MOST_SUMMED,
+    ROWS_PER_CELL,
     beyond_chance,
     expected_information,
+    information_by_chance,
     information_table,
     mutual_information,
 )
@@ -107,3 +110,17 @@ def test_each_code_is_held_against_its_own_mean() -> None:
     beside = dependence_of_counts(counts_of(weak, independent(1000)[::-1]))
     assert 0 < alone.p < 0.4
     assert_close(beside.p, 2 * alone.p, ROUNDING)  # of twice as many pairs
+
+
+@pytest.mark.parametrize(
+    ("n", "shape", "near"), [(1600, (10, 8), 0.01), (2000, (10, 40), 0.02), (9000, (20, 20), 0.01)]
+)
+def test_where_sums_take_long_the_expansion_is_near_them(n: int, shape: tuple[int, int], near: float) -> None:
+    rng = np.random.default_rng(0)
+    table = crossed(rng.integers(0, shape[0], n), rng.integers(0, shape[1], n), shape)[None]
+    exact = float(expected_information(table)[0])
+    found = float(information_by_chance(table, 0.01, MOST_SUMMED)[0][0])
+    assert found != exact
+    assert abs(found / exact - 1) < near
+    few = float(information_by_chance(table, 0.01, 1)[0][0])
+    assert (few == exact) == (n < ROWS_PER_CELL * shape[0] * shape[1])

@@ -13,7 +13,6 @@ from demele.estimation.knn import (
     jittered,
     knn_factor_information,
     knn_information_matrix,
-    ksg_information,
     ross_information,
 )
 from tests.tolerances import ROUNDING, assert_close
@@ -86,32 +85,3 @@ def test_factor_information(seed: int) -> None:
     ]
     expected = [[theirs(feature[:, None], target, 3, seed)[0] for target in factors] for _, feature in factors]
     assert_close(knn_factor_information(factors, jitter_seed=seed), expected, ROUNDING)
-
-
-def test_jitter_continues_with_the_target() -> None:
-    rng = np.random.default_rng(9)
-    codes = rng.normal(size=(300, 2))
-    target = np.round(codes[:, 0] + rng.normal(size=300), 1)
-    state = np.random.RandomState(4)
-    ready = scikit_learn_jitter(codes, state)
-    target_ready = scikit_learn_jitter(target, state)
-    actual = [max(0.0, ksg_information(code, target_ready)) for code in ready.T]
-    assert_close(actual, theirs(codes, (False, target), 3, 4), ROUNDING)
-
-
-def test_latte_ratios() -> None:
-    # MIG and DMIG of Latte, which are made of these calls only.
-    rng = np.random.default_rng(10)
-    first = rng.integers(0, 4, 500)
-    second = (first + rng.integers(0, 3, 500)) % 4
-    codes = np.column_stack([first, second, first + second]) + rng.normal(size=(500, 3)) * 0.5
-    factors = [(True, first), (True, second)]
-    matrix = knn_information_matrix(codes, factors, jitter_seed=1)
-    between = knn_factor_information(factors, jitter_seed=1)
-    low, middle, high = np.sort(theirs(codes, factors[0], 3, 1))
-    entropy = theirs(first[:, None], factors[0], 3, 1)[0]
-    shared = theirs(first[:, None], factors[1], 3, 1)[0]
-    ours = np.sort(matrix[:, 0])
-    assert 0 < low < middle < high
-    assert_close((ours[2] - ours[1]) / between[0, 0], (high - middle) / entropy, ROUNDING)
-    assert_close((ours[2] - ours[1]) / (between[0, 0] - between[0, 1]), (high - middle) / (entropy - shared), ROUNDING)

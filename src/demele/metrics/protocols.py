@@ -121,8 +121,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 "Hsu et al. 2023",
                 ("hsu2023disentanglement",),
                 {
-                    "infom": {"estimator": "knn", "n_neighbors": 10, "active": "range"},
-                    "infoc": {"estimator": "knn", "n_neighbors": 10, "active": "range"},
+                    **{name: {"estimator": "knn", "n_neighbors": 10, "active": "range"} for name in ("infom", "infoc")},
                     "infoe": {
                         "encoding": "standard",
                         "penalty": 1e8,

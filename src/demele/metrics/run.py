@@ -558,14 +558,14 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
         method = f"{'bootstrap' if weighted else 'half-sample'} percentile, {run.n_bootstrap} resamples"
         return Interval(low=low, high=high, level=run.level, method=method)
 
+    def own_values(one: Native | Draws) -> Floats | None:
+        return one.per_code if one.per_factor is None else spread(one.per_factor)
+
     interval, native_intervals, drawn = None, None, outcome.resamples
     if drawn is not None and drawn.n > 1 and not np.isnan(value):
-        interval = interval_of(drawn.value, value)
-        pairs = (spread(drawn.per_factor), spread(native.per_factor)), (drawn.per_code, native.per_code)
-        for draws, centres in pairs:
-            if draws is not None and centres is not None:
-                native_intervals = tuple(map(interval_of, draws.T, centres.tolist()))
-                break
+        interval, draws, centres = interval_of(drawn.value, value), own_values(drawn), own_values(native)
+        if draws is not None and centres is not None:
+            native_intervals = tuple(map(interval_of, draws.T, centres.tolist()))
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
     own, names = native.per_code, subject.codes.names
     constant: Collection[str] = {name for name, still in zip(names, subject.codes.constant, strict=True) if still}
@@ -583,12 +583,8 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
         notes += (Note(code="undefined-value", message=message, subject=missing, severity=severity),)
     chance, shuffled = None, outcome.permutations
     if shuffled is not None:
-        best, own = (
-            request.metric.best,
-            shuffled.per_code if shuffled.per_factor is None else spread(shuffled.per_factor),
-        )
-        values = tuple(shuffled.value.tolist())
-        chance = Chance(values, value, best >= 1, best=best, failed=len(shuffled.failed), native=own)
+        best, values, failed = request.metric.best, tuple(shuffled.value.tolist()), len(shuffled.failed)
+        chance = Chance(values, value, best >= 1, best=best, failed=failed, native=own_values(shuffled))
         asked = len(chance.values) + chance.failed
         without, shuffles = round(chance.undefined_share * asked), plural(asked, "shuffle", "shuffles")
         if chance.undefined_share > MOST_UNDEFINED:
