@@ -232,7 +232,7 @@ BAD_STDS: dict[str, tuple[Any, str]] = {
     "none": (None, "codes_std: rmig needs the standard deviations"),
     "a column less": (STDS[:, :3], r"codes_std: expected the shape of codes, \(160, 4\), got \(160, 3\)"),
     "a row less": (STDS[:159], r"codes_std: expected the shape of codes, \(160, 4\), got \(159, 4\)"),
-    "negative": (np.where(np.arange(160)[:, None] == 9, -0.1, STDS), "codes_std: .* negative .* 'z1', .* row 9"),
+    "negative": (np.where(np.arange(160)[:, None] == 9, -0.1, STDS), "codes_std: .* got -0.1 in column 'z1', .* row 9"),
     "NaN": (np.where(np.arange(160)[:, None] == 9, np.nan, STDS), "codes_std: 1 non-finite"),
 }
 

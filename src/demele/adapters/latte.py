@@ -21,11 +21,10 @@ from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.kinds import checked_flag, checked_name, checked_size, is_number
 from demele.core.results import Evaluation, Score
 from demele.core.table_columns import items_of
-from demele.estimation.information import mean_of_defined
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.entropies import DEAD_CODE
 from demele.metrics.source import IN_ORDER, regularising_codes
-from demele.metrics.standalone.geometry import monotonicity_on, smoothness_on
+from demele.metrics.standalone.geometry import averaged, monotonicity_on, smoothness_on
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.states import MomentState
 
@@ -523,4 +522,4 @@ def _reduced(values: Floats, mode: str, *, of_defined: bool) -> Any:
     if mode == "none":
         return values
     turned = {"attribute": values.T, "sample": values, "all": values.reshape(-1)}[mode]
-    return mean_of_defined(turned) if of_defined else np.asarray(turned.mean(axis=-1))
+    return averaged(turned, of_defined=of_defined)

@@ -14,8 +14,7 @@ def concentration(shares: Floats, axis: int) -> Floats:
     if size <= 1:
         return np.ones(shares.sum(axis=axis).shape)
     terms = shares * np.log(np.where(shares > 0, shares, 1.0))
-    result: Floats = 1.0 + terms.sum(axis=axis) / np.log(size)
-    return np.clip(result, 0.0, 1.0)
+    return np.asarray(np.clip(1.0 + terms.sum(axis=axis) / np.log(size), 0.0, 1.0))
 
 
 def modularity_of_codes(importance: Floats) -> tuple[Floats, Floats]:

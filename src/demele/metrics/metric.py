@@ -128,8 +128,7 @@ class Draws:
         if not known.size:
             return np.full(2, np.nan)
         shift = centre - float(known.mean())
-        found: Floats = np.clip(np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) + shift, *bounds)
-        return found
+        return np.asarray(np.clip(np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) + shift, *bounds))
 
 
 @dataclass(frozen=True, slots=True)

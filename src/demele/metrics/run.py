@@ -11,6 +11,7 @@ import numpy as np
 
 from demele.core.arrays import Floats, rng_for
 from demele.core.bibliography import referenced
+from demele.core.columns import read_blocks
 from demele.core.errors import (
     DemeleError,
     DemeleWarning,
@@ -485,7 +486,9 @@ def rows_in_memory(codes: Codes, factors: Factors) -> InMemory:
         from demele.metrics.code_groups import in_groups
 
         source = in_groups(source, groups, codes.reduce)
-    return source if factors.blocks is None else source.in_blocks(factors.blocks)
+    if factors.blocks is not None:
+        source.data = replace(source.data, blocks=read_blocks(factors.blocks, source.data.n))
+    return source
 
 
 def evaluation(

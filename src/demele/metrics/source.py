@@ -2,14 +2,13 @@
 
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, Self, TypeVar, overload
+from typing import Annotated, Any, Literal, TypeVar, overload
 
 import numpy as np
 
 from demele.core.arrays import Array, Floats, Rows, rng_for
-from demele.core.columns import CHUNK, read_blocks
+from demele.core.columns import CHUNK
 from demele.core.errors import (
     AmbiguousKindWarning,
     InputError,
@@ -266,17 +265,6 @@ class InMemory(Source):
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns: what varies does not depend on the options."""
         return self._subject
-
-    def in_blocks(self, blocks: object) -> Self:
-        """Return the same rows as ones that depend on each other within blocks, which chance permutes whole.
-
-        Raises
-        ------
-        InputError, NotEnoughData
-        """
-        found = copy(self)
-        found.data = replace(self.data, blocks=read_blocks(blocks, self.data.n))
-        return found
 
     @property
     def context(self) -> Mapping[str, str]:
@@ -558,8 +546,7 @@ def _normal_scores(values: Floats) -> Floats:
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
-    scores: Floats = ndtri(rankdata(values) / (len(values) + 1))
-    return scores
+    return np.asarray(ndtri(rankdata(values) / (len(values) + 1)))
 
 
 def _cut(values: Floats, binning: Binning) -> Rows:

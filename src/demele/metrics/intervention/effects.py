@@ -475,8 +475,7 @@ def pooled(effect: Floats, pooling: str, overlap_weight: float) -> Floats:
         weight = effect.sum(axis=0)
         mean = (product * effect).sum(axis=0) / np.where(weight > 0, weight, 1.0)
         scores.append(np.where(weight > 0, mean, 0.0))
-    result: Floats = overlap_weight * scores[0] + (1.0 - overlap_weight) * scores[1]
-    return result
+    return np.asarray(overlap_weight * scores[0] + (1.0 - overlap_weight) * scores[1])
 
 
 @Metric(

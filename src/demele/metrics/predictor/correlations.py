@@ -460,22 +460,18 @@ def sap_of(matrix: Floats, living: Floats, guess: Floats, reg_dim: Rows | None) 
     return Native(value=mean_of_defined(gaps), per_factor=gaps, matrix=matrix, matrix_of=matrix_of)
 
 
-@Metric(
+@_CorrelationMetric(
     title="SAP",
-    family="predictor",
     properties=("compactness",),
-    native="per factor",
     range=(0.0, 1.0),
     source="Kumar et al. 2018, section 3",
     references=("kumar2018variational",),
     definition="gap between the two codes that alone predict a factor best: squared correlation, or accuracy",
     aliases=("SAP_score", "SeparateAttributePredictability"),
-    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     screened=True,
     of_each_code=True,
-    in_groups=True,
     corrected_by=("transition",),
-    on_circles=True,
+    in_all=True,
     when={Moments: moments_suffice},
 )
 def sap(

@@ -79,7 +79,7 @@ def _importances(
     codes, m = data.standardised(), data.factors.m
     own = np.zeros((data.codes.d, m))
     lost, read = np.zeros((data.n_codes, m)), np.ones(m, dtype=np.bool_)
-    explicitness, unclipped, settings = np.empty(m), np.empty(m), {}
+    unclipped, settings = np.empty(m), {}
     for index, factor in enumerate(data.factors.columns):
         rows, values = annotated_rows(factor, codes)
         if factor.categorical:
@@ -105,11 +105,11 @@ def _importances(
             above = fitted.shuffled.above_chance > NormalDist().inv_cdf(1 - LEVEL / m)
             read[index] = fitted.score > (fitted.chance or 0.0) and above
             lost[:, index] = np.where(read[index] & (drop > ROUNDING), drop, 0.0)
-        explicitness[index] = max(unclipped[index], 0.0)
         settings[factor.name] = dict(fitted.settings)
     notes = fewer_than_asked(data.n, n_train, n_test)
     matrices = {one: lost if one == PERMUTATION else data.summed_by_code(own) for one in importance}
-    return Importances(matrices, explicitness, unclipped, read, settings, data.n, notes, data.factors.names)
+    clipped, names = np.maximum(unclipped, 0.0), data.factors.names
+    return Importances(matrices, clipped, unclipped, read, settings, data.n, notes, names)
 
 
 def _on_circle(predict: Callable[[Floats], FittedImportance], points: Floats) -> FittedImportance:

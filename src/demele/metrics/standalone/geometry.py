@@ -497,6 +497,11 @@ def monotonicity_on(
     return np.asarray(signs.sum(axis=-1) / np.where(steep > 0, steep, np.nan))
 
 
+def averaged(values: Floats, *, of_defined: bool) -> Floats:
+    """Return means along the last axis: of the values that are defined, or of all."""
+    return mean_of_defined(values) if of_defined else np.asarray(values.mean(axis=-1))
+
+
 def _read(
     codes: object, attributes: object, reg_dim: Sequence[int] | None, *, fewest: int, equal_steps: bool
 ) -> tuple[Floats, Floats]:

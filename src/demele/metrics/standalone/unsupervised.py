@@ -315,8 +315,7 @@ def log_densities(means: Floats, deviations: Floats, drawn: Floats) -> tuple[Flo
 def _mean_of_exponentials(logarithms: Floats) -> Floats:
     """Return log(mean(exp)) of each row; the largest is taken out, so that no density is floored."""
     largest = logarithms.max(axis=1, keepdims=True)
-    mean: Floats = largest[:, 0] + np.log(np.exp(logarithms - largest).mean(axis=1))
-    return mean
+    return np.asarray(largest[:, 0] + np.log(np.exp(logarithms - largest).mean(axis=1)))
 
 
 @checked
