@@ -1,4 +1,4 @@
-"""Whole, in batches, stored, through torch and Keras, on Dask and from the command line: one metric, one number."""
+"""Whole, in batches, stored, through torch, on Dask and from the command line: one metric, one number."""
 
 import contextlib
 import functools
@@ -6,7 +6,6 @@ import importlib
 import io
 import json
 import math
-import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -88,18 +87,6 @@ def torch_metric(name: str) -> Numbers:
     return numbers([metric.score])
 
 
-def keras_metric(name: str) -> Numbers:
-    os.environ.setdefault("KERAS_BACKEND", "numpy")
-    pytest.importorskip("keras")
-    adapter = pytest.importorskip("demele.adapters.keras")
-    metric = adapter.KerasMetric(name, frame=FRAME, options=CHEAP)
-    for rows in BATCHES:
-        deviations = {"codes_std": STDS[rows]} if name == "rmig" else {}
-        metric.update_state(CODES[rows], FACTORS[rows], **deviations)
-    metric.result()
-    return numbers([metric.score])
-
-
 @functools.cache
 def on_dask() -> Numbers:
     array = importlib.import_module("dask.array")
@@ -139,13 +126,12 @@ ROUTES: dict[str, Route] = {
     "batched": lambda _: batched(False),
     "written and read": lambda _: written_and_read(True),
     "torch": torch_metric,
-    "keras": keras_metric,
     "dask": dask,
 }
 
 
 #: Routes that sum under a frame.
-FRAMED = ("batched with a frame", "written and read", "torch", "keras")
+FRAMED = ("batched with a frame", "written and read", "torch")
 #: What a route does not do, and why.
 NOT_ON = {("dask", "rmig"): "soft counts spread every row over all bins: not read a piece at a time, and refused"}
 CASES = [(route, name) for route in ROUTES for name in NAMES if (route, name) not in NOT_ON]

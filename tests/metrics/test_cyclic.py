@@ -142,14 +142,7 @@ def test_the_period_of_an_angle_is_found(scale: float, start: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["cyclic:0", "cyclic:-1", "cyclic:inf", "cyclic:nan", "cyclic:", "cyclic:week", "cyclical"]
+    "kind", ["cyclic:0", "cyclic:-1", "cyclic:inf", "cyclic:nan", "cyclic:", "cyclic:week", "cyclical", "cyclic"]
 )
-def test_other_periods_are_refused(kind: str) -> None:
-    refuses(InputError, "'cyclic:PERIOD' such as 'cyclic:360'", read_factors, np.arange(30.0), kinds=kind)
-
-
-# The hint -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_period_that_nothing_shows_is_asked_for() -> None:
-    refuses(InputError, "'cyclic:PERIOD'", read_factors, np.random.default_rng(0).random(100), kinds="cyclic")
+def test_other_periods_and_ones_that_nothing_shows_are_refused(kind: str) -> None:
+    refuses(InputError, "'cyclic:PERIOD'", read_factors, np.random.default_rng(0).random(100), kinds=kind)
