@@ -82,7 +82,7 @@ def test_shuffled_scores_are_those_of_scikit_learn_for_the_same_predictor(
 
         return cross_fit(values, categorical, splits, kept_fit, **keywords)
 
-    monkeypatch.setattr(module, "cross_fit", keeping)
+    monkeypatch.setattr(importance, "cross_fit", keeping)
     shuffles = Shuffles(ALONE, OrdersOfScikitLearn(8))  # type: ignore[arg-type]
     predictor = getattr(module, f"{model}_importance")
     found = predictor(codes, values, categorical=categorical, rng=rng, shuffles=shuffles, **options)
