@@ -32,25 +32,23 @@ def test_knowledge_of_the_noise_reaches_the_library(demele: Program, labels_fold
     counts.to_matrix().to_frame().to_csv("matrix.csv")
     answers = judged["true"].to_numpy()[rows]
     pd.DataFrame({"row": rows, "true_label": answers}).to_csv("audit.csv", index=False)
-    for options, known in (
-        (("--noise", 0.07, "--level", 0.9), {"noise": 0.07, "level": 0.9}),
-        (("--noise", "counts.csv"), {"noise": counts}),
-        (("--noise", "matrix.csv"), {"noise": counts.to_matrix()}),
-        (("--audit", "audit.csv", "--audit-design", "uniform"), {"audit": Audit(rows, answers, design="uniform")}),
-        (
-            ("--audit", "audit.csv", "--audit-design", "selective", "--noise", 0.2),
-            {"audit": Audit(rows, answers, design="selective"), "noise": 0.2},
-        ),
-        (("--true-labels", "data.csv::true"), {"true_labels": judged["true"]}),
+    chosen = Audit(rows, answers, design="selective")
+    for words, known in (
+        ("--noise 0.07 --level 0.9", {"noise": 0.07, "level": 0.9}),
+        ("--noise counts.csv", {"noise": counts}),
+        ("--noise matrix.csv", {"noise": counts.to_matrix()}),
+        ("--audit audit.csv --audit-design uniform", {"audit": Audit(rows, answers, design="uniform")}),
+        ("--audit audit.csv --audit-design selective --noise 0.2", {"audit": chosen, "noise": 0.2}),
+        ("--true-labels data.csv::true", {"true_labels": judged["true"]}),
     ):
-        found = demele.json("assess", *PLAIN, *options)
+        found = demele.json("assess", *PLAIN, *words.split())
         expected = _assess(judged, **known).to_dict()
         ends = [
             [(item["corrected"] or {}).get(end) for item in content["estimates"] for end in ("low", "high")]
             for content in (found, expected)
         ]
         assert_close(np.array(ends[0], float), np.array(ends[1], float), ROUNDING)  # probabilities went through text
-        assert np.isfinite(np.array(ends[0], float)).sum() > 20, options
+        assert np.isfinite(np.array(ends[0], float)).sum() > 20, words
         assert found["assumptions"] == expected["assumptions"]
 
 

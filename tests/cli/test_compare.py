@@ -43,41 +43,31 @@ def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: p
     counts.to_frame().to_csv("counts.csv")
     difficulty = np.random.default_rng(2).random(600)
     np.save("difficulty.npy", difficulty)
+    hard = classifiers.HardRows(difficulty, prudence=0.2)
     suspect = (judged["label"] != judged["true"]).to_numpy()
     pd.DataFrame({"s": suspect, "r": judged["true"].where(suspect)}).to_csv("suspects.csv", index=False)
     audit = Audit(rows, answers, design="uniform")
     cleaning = Cleaning(suspect, judged["true"])
     reached = set()
-    for options, known in (
-        (("--level", 0.9), {"level": 0.9}),
-        (("--method", "overlap"), {"method": "overlap"}),
-        (("--inference", "test_set"), {"inference": "test_set"}),
-        (
-            ("--method", "true-labels", "--true-labels", "true.npy"),
-            {"method": classifiers.TrueLabels(judged["true"])},
-        ),
-        (("--method", "worst-case-overlap", "--noise", 0.03), {"method": "worst-case-overlap", "noise": 0.03}),
-        (
-            ("--method", "hard-rows", "--difficulty", "difficulty.npy", "--prudence", 0.2),
-            {"method": classifiers.HardRows(difficulty, prudence=0.2)},
-        ),
-        (("--method", "cleaned", "--cleaning", "suspects.csv"), {"method": classifiers.Cleaned(cleaning)}),
-        (("--method", "agreement", "--reference", "twin.npy"), {"method": classifiers.Agreement(judged["twin"])}),
-        (("--noise", 0.05, "--inference", "overlap"), {"noise": 0.05, "inference": "overlap"}),
-        (("--noise", "counts.csv"), {"noise": counts}),
-        (("--audit", "audit.csv", "--inference", "test_set"), {"audit": audit, "inference": "test_set"}),
-        (("--audit", "audit.csv", "--method", "sequential"), {"audit": audit, "method": "sequential"}),
-        (
-            ("--audit", "audit.csv", "--expert-error", 0.01),
-            {"audit": audit, "method": classifiers.Audited(expert_error=0.01)},
-        ),
-        (("--measure", "recall", "--of", 2, "--noise", 0.02), {"measure": "recall", "of": 2, "noise": 0.02}),
-        (("--measure", "error"), {"measure": "error"}),
+    for words, known in (
+        ("--level 0.9", {"level": 0.9}),
+        ("--method overlap", {"method": "overlap"}),
+        ("--inference test_set", {"inference": "test_set"}),
+        ("--method true-labels --true-labels true.npy", {"method": classifiers.TrueLabels(judged["true"])}),
+        ("--method worst-case-overlap --noise 0.03", {"method": "worst-case-overlap", "noise": 0.03}),
+        ("--method hard-rows --difficulty difficulty.npy --prudence 0.2", {"method": hard}),
+        ("--method cleaned --cleaning suspects.csv", {"method": classifiers.Cleaned(cleaning)}),
+        ("--method agreement --reference twin.npy", {"method": classifiers.Agreement(judged["twin"])}),
+        ("--noise 0.05 --inference overlap", {"noise": 0.05, "inference": "overlap"}),
+        ("--noise counts.csv", {"noise": counts}),
+        ("--audit audit.csv --inference test_set", {"audit": audit, "inference": "test_set"}),
+        ("--audit audit.csv --method sequential", {"audit": audit, "method": "sequential"}),
+        ("--audit audit.csv --expert-error 0.01", {"audit": audit, "method": classifiers.Audited(expert_error=0.01)}),
+        ("--measure recall --of 2 --noise 0.02", {"measure": "recall", "of": 2, "noise": 0.02}),
+        ("--measure error", {"measure": "error"}),
     ):
-        run = demele.done("compare", *PAIR, *options)
-        expected = _compare(judged, **known)
-        found = json.loads(run.out)
-        assert found == expected, options
+        found = demele.json("compare", *PAIR, *words.split())
+        assert found == _compare(judged, **known), words
         reached.add(found["method"])
     assert reached == set(classifiers.method_names())
 

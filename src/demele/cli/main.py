@@ -63,7 +63,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "list methods": ("demele.cli.listing:Methods", "Methods that compare classifiers"),
     "list datasets": ("demele.cli.listing:Datasets", "Data sets of images"),
     "cite": ("demele.cli.listing:Cite", "What to cite for metrics, protocols and methods"),
-    "help": ("demele.cli.help:Help", "Explain files, noise or output"),
+    "help": ("demele.cli.engine:Help", "Explain files, noise or output"),
     "completion": ("demele.cli.listing:Completion", "Print a script with which a shell completes commands"),
 }
 #: The overview: groups of commands, and what those of two words are about.
@@ -144,12 +144,10 @@ def _run(words: list[str]) -> int:
     if name in COMMANDS:
         command = found(name)
         shown = next((word for word in rest if word in ("-h", "--help", "--")), "--")
+        from demele.cli.engine import execute, help_of
+
         if shown != "--":
-            from demele.cli.help import help_of
-
             return printed(help_of(command, f"demele {name}", COMMANDS[name][1], whole=shown == "--help"))
-        from demele.cli.engine import execute
-
         return execute(command, f"demele {name}", rest, printed)
     group = next((one for one in longest if one in ABOUT), "")
     further = [word for word in words[len(group.split()) :] if not word.startswith("-")]
