@@ -82,3 +82,13 @@ def tar_gz(files: Mapping[str, bytes], folder: str) -> bytes:
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     return held.getvalue()
+
+
+class Called:
+    """Asks for a call where it is loaded."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self.asked = function, arguments
+
+    def __reduce__(self) -> Any:
+        return self.asked

@@ -17,14 +17,16 @@ from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
+import pytest
 import scipy.io
 from numpy.typing import NDArray
 from PIL import Image
 
+from demele.core.errors import FormatError, InputError
 from demele.data import ImageSet
 from demele.data.loaders import loading
 from demele.data.loaders.grid_sets import INSTANCES
-from demele.data.loaders.loading import PUBLISHED
+from demele.data.loaders.loading import PUBLISHED, load
 from demele.data.loaders.published import Grid, PublishedSet, open_converted
 from tests.data.labelled_bytes import Python2Pickle, planes, rows_of_bytes, tar_gz
 
@@ -38,6 +40,19 @@ class Written(NamedTuple):
     path: Path
     published: PublishedSet
     images: Pixels
+
+
+def every(images: ImageSet) -> Pixels:
+    """All images of a set."""
+    return images.images(np.arange(len(images)))
+
+
+def refused(made: Written, match: str, kind: type[InputError] = FormatError, **asked: Any) -> str:
+    """What is said of a set that cannot be used: when it is opened, or when all its images are read."""
+    with pytest.raises(kind, match=match) as caught:
+        every(load(made.published, made.path, **asked))
+    assert type(caught.value) is kind
+    return str(caught.value)
 
 
 def small(name: str, sizes: tuple[int, ...], side: int = SIDE) -> PublishedSet:
@@ -84,13 +99,7 @@ def dsprites_arrays(order: NDArray[np.int64] | None = None) -> tuple[PublishedSe
     images = images.reshape(*DSPRITES, SIDE, SIDE)
     images[:, :, -1] = images[:, :, 0]  # 0 and 360 degrees
     images = images.reshape(-1, SIDE, SIDE)
-    ranges = [
-        np.arange(1.0, 4.0),
-        np.linspace(0.5, 1, 2),
-        np.linspace(0, 2 * np.pi, 4),
-        np.linspace(0, 1, 2),
-        np.linspace(0, 1, 3),
-    ]
+    ranges = [np.linspace(*ends) for ends in ((1, 3, 3), (0.5, 1, 2), (0, 2 * np.pi, 4), (0, 1, 2), (0, 1, 3))]
     values = np.stack([held[positions[:, column]] for column, held in enumerate(ranges)], axis=1)
     rows = np.arange(len(positions)) if order is None else order
     arrays = {
@@ -156,15 +165,8 @@ def write_shapes3d(
 ) -> Written:
     positions = positions_of(SHAPES3D)
     images = drawn(len(positions), 3)
-    ranges = [
-        np.arange(2) / 10,
-        np.arange(3) / 10,
-        np.arange(2) / 10,
-        np.array([scale, 1.25]),
-        np.arange(2.0),
-        np.array([-30.0, 0.0, 30.0]),
-    ]
-    values = np.stack([held[positions[:, column]] for column, held in enumerate(ranges)], axis=1)
+    ranges = [[0.0, 0.1], [0.0, 0.1, 0.2], [0.0, 0.1], [scale, 1.25], [0.0, 1.0], [-30.0, 0.0, 30.0]]
+    values = np.stack([np.array(held)[positions[:, column]] for column, held in enumerate(ranges)], axis=1)
     path = folder / "3dshapes.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("images", data=images, chunks=chunks, compression="gzip" if chunks else None)
@@ -379,8 +381,6 @@ VOC_PICTURES: dict[str, list[tuple[str, tuple[int, int, int, int]]]] = {
 
 def write_voc(folder: Path) -> Written:
     """Four pictures of unlike sizes, each of one colour, which JPEG keeps."""
-    from PIL import Image
-
     root = folder / "VOCdevkit" / "VOC2012"
     for part in ("Annotations", "JPEGImages", "ImageSets/Main"):
         (root / part).mkdir(parents=True, exist_ok=True)

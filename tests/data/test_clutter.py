@@ -1,6 +1,5 @@
 """Glyphs among clutter: the bits that were published of them, scenes worked out by hand, and exact shares of noise."""
 
-import pickle
 import zlib
 from typing import Any
 
@@ -37,15 +36,6 @@ def test_draws_are_those_that_were_published() -> None:
 )
 def test_images_are_those_that_were_published(level: int, size: int, n: int, published: int) -> None:
     assert checksum(clutter(n, size=size, level=level).images(np.arange(n))) == published
-
-
-def test_any_batching_gives_the_same_bits() -> None:
-    images = clutter(70, level=4)
-    rows = np.random.default_rng(0).permutation(70)
-    together = images.images(rows)
-    assert_exact(together, np.concatenate([images.images([row]) for row in rows]))
-    assert_exact(together, pickle.loads(pickle.dumps(images)).images(rows))
-    assert_exact(images.subset(rows).images(np.arange(70)), together)
 
 
 def test_a_stream_goes_on_where_a_set_ends() -> None:

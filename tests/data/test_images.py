@@ -19,6 +19,7 @@ from tests.tolerances import assert_exact, assert_mean
 SPACE = FactorSpace({"shape": ["square", "heart"], "x": [0.0, 0.5, 1.0], "hue": [0.0, 0.25, 0.5, 0.75]})
 PIXELS: Any = np.random.default_rng(0).integers(0, 256, (24, 6, 4, 3), dtype=np.uint8)
 IMAGES: Any = ArrayImages(PIXELS, space=SPACE, name="small")
+PART: Any = IMAGES.subset([3])
 TABLE = pd.DataFrame({"class": pd.Categorical(list("abcab")), "width": [0.5, 1.5, 2.5, 2.5, 0.25]})
 
 
@@ -129,11 +130,7 @@ def test_what_is_not_there_is_refused() -> None:
         (lambda: IMAGES.images([24]), InputError, "rows: expected 0 to 23, got 24 at row 0"),
         (lambda: IMAGES.images([3, -1]), InputError, "rows: expected 0 to 23, got -1 at row 1"),
         (lambda: IMAGES.images(3), InputError, "rows: expected an array of rows, got 3; write [3] for one image"),
-        (
-            lambda: IMAGES.images(slice(0, 3)),
-            InputTypeError,
-            "rows: expected an array of rows, got slice(0, 3, None); use",
-        ),
+        (lambda: IMAGES.images(slice(0, 3)), InputTypeError, "expected an array of rows, got slice(0, 3, None); use"),
         (lambda: IMAGES.images(None), InputTypeError, "rows: expected an array of rows, got None; use a range"),
         (lambda: IMAGES.images([0.5]), InputTypeError, "rows: expected whole numbers, got float64"),
         (lambda: IMAGES.images([[1]]), InputError, "rows: expected 1 dimensions, got shape (1, 1)"),
@@ -141,9 +138,9 @@ def test_what_is_not_there_is_refused() -> None:
         (lambda: IMAGES.factors([99]), InputError, "rows: expected 0 to 23, got 99"),
         (lambda: IMAGES.index([[0, 3, 0]]), InputError, "positions, factor 'x': expected 0 to 2, got 3 at row 0"),
         (
-            lambda: IMAGES.subset([3]).index(SPACE.positions([3, 22])),
+            lambda: PART.index(SPACE.positions([3, 22])),
             InputError,
-            "positions: no image has shape 'heart', x 1.0, hue 0.5, at row 1 of the positions",
+            "image has shape 'heart', x 1.0, hue 0.5, at row 1",
         ),
         (lambda: IMAGES.subset([3, 4]).pairs(5), InputError, "holds 2 rows out of a grid of 24"),
         (lambda: IMAGES.pairs(5, changed=4), InputError, "changed: expected a number of factors from 1 to 3, got 4"),

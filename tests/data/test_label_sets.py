@@ -129,10 +129,3 @@ def test_counts_are_those_of_the_source(
     assert found.licence == "Apache-2.0"
     assert f"{answers} answers of {annotators} annotators about {items} items" in found.provenance
     assert f"{answers} answers" in repr(found)
-
-
-def test_noise_is_uneven_over_subjects(questions: LabelSet) -> None:
-    rates = {subject: questions.of_group(subject).noise_rate for subject in questions.group_names()}
-    worst = sorted(rates, key=lambda subject: -(rates[subject] or 0))[:2]
-    assert worst == ["virology", "college_chemistry"]
-    assert sum((rate or 0) == 0 for rate in rates.values()) > 20

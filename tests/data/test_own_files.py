@@ -11,8 +11,17 @@ import pandas as pd
 import pytest
 
 from demele.core.errors import DemeleWarning, FormatError, InputError, OutputError
-from demele.data import ArrayImages, FactorSpace, ImageSet, open_images, room, save_images, sprites, squares
-from demele.data import own_files as module
+from demele.data import (
+    ArrayImages,
+    FactorSpace,
+    ImageSet,
+    array_images,
+    open_images,
+    room,
+    save_images,
+    sprites,
+    squares,
+)
 from demele.data.array_images import MappedArray
 from demele.data.loaders.published import Images, StoredImages, convert
 from demele.runtime.work import progress
@@ -123,10 +132,7 @@ def test_a_set_that_was_converted_keeps_its_factors(tmp_path: Path) -> None:
         ({"images": PIXELS, "x": WIDTHS[:7]}, "bad.npz::x: expected 12 values, one per image, found 7"),
         ({"images": PIXELS, "factors": WIDTHS[:7]}, "one row of factors per image, got 12 and 7"),
         ({"images": PIXELS, "factors": PIXELS}, "bad.npz::factors: expected shape (n, n_factors)"),
-        (
-            {"images": PIXELS, "factors": WIDTHS, "factor_names": ["x", "y"]},
-            "bad.npz::factor_names: expected 1 different texts, found <U1 (2,)",
-        ),
+        ({"images": PIXELS, "factors": WIDTHS, "factor_names": ["x", "y"]}, "factor_names: expected 1 different texts"),
         ({"images": PIXELS, "shape": ["a", "b", "\ud800"] * 4}, "bad.npz::shape: holds invalid text: 0xd800 is not"),
         ({"images": PIXELS, "x": WIDTHS, "space": "no JSON"}, "bad.npz: factor space: expected JSON"),
         ({"images": PIXELS, "x": WIDTHS, "space": SPACE.to_json()}, "expected a column 'shape'"),
@@ -217,7 +223,7 @@ def test_parts_and_sets_that_are_no_grid_are_saved_too(tmp_path: Path) -> None:
 def test_the_same_set_gives_the_same_bytes_however_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = save_images(SETS[0], tmp_path / "first.npz").read_bytes()
     seen: list[tuple[float, float]] = []
-    monkeypatch.setattr(module, "BLOCK", 1000)
+    monkeypatch.setattr(array_images, "BLOCK", 1000)
     with progress(lambda done, total, _: seen.append((done, total))):
         second = save_images(SETS[0], tmp_path / "second.npz")
     assert second.read_bytes() == first

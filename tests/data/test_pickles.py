@@ -13,7 +13,7 @@ import pytest
 
 from demele.core.errors import FormatError
 from demele.data.loaders.readers import load_plain
-from tests.data.labelled_bytes import Python2Pickle
+from tests.data.labelled_bytes import Called, Python2Pickle
 from tests.refusals import refuses
 from tests.tolerances import assert_exact
 
@@ -42,16 +42,6 @@ def test_what_is_published_is_found() -> None:
 
 
 # Hostile ones ---------------------------------------------------------------------------------------------------------
-
-
-class Called:
-    """Asks for a call where it is loaded."""
-
-    def __init__(self, function: Any, *arguments: Any) -> None:
-        self.asked = function, arguments
-
-    def __reduce__(self) -> Any:
-        return self.asked
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])

@@ -15,7 +15,7 @@ from demele.estimation.knn import (
 )
 from tests.oracles import knn as oracle
 from tests.refusals import refuses
-from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 #: Multiples of 0.1: their differences tie in the mind, and differ or not in the last bit.
 tenths = st.integers(-30, 30).map(lambda i: i * 0.1)
@@ -69,19 +69,6 @@ def test_ksg_needs_more_samples_than_neighbours() -> None:
     refuses(NotEnoughData, "at least 5 samples, got 4", ksg_information, x, x, n_neighbors=4)
 
 
-def test_estimates_meet_the_truth() -> None:
-    independent, dependent = [], []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        x, noise, code = rng.normal(size=(3, 300))
-        y = 0.8 * x + 0.6 * noise
-        labels = rng.integers(0, 5, 300)
-        independent.append(ross_information(code[:, None], labels)[0])
-        dependent.append(ksg_information(x, y))
-    assert_mean(independent, 0.0)
-    assert_mean(dependent, -np.log(1 - 0.8**2) / 2)
-
-
 def test_matrices_are_clipped_and_keep_nan() -> None:
     rng = np.random.default_rng(7)
     codes = rng.normal(size=(40, 6))
@@ -101,16 +88,10 @@ def test_the_entropy_of_a_continuous_factor_only_tells_the_sample_size() -> None
             assert_close(matrix, [[digamma(n_samples) - digamma(4)]], SOLVER)
 
 
-def test_atoms_and_ranks_need_the_noise() -> None:
+def test_atoms_need_the_noise() -> None:
     rng = np.random.default_rng(3)
     labels = np.repeat([0, 1], 500)
     spiked = np.maximum(rng.normal(size=1000), 0) * labels  # three quarters zero; tells much of the label
     with_noise = knn_information_matrix(spiked[:, None], [(True, labels)], jitter_seed=0)
     # Zero: 500 of label 0, about 250 of label 1; positive: label 1. H(v) - H(v | z) = 0.693 - 0.75 * 0.637.
     assert 0.15 < with_noise[0, 0] < 0.28
-    independent = []
-    for seed in range(40):
-        x, y = np.random.default_rng(seed).permuted(np.tile(np.arange(300.0), (2, 1)), axis=1)
-        independent.append(ksg_information(x, y))
-    error = np.std(independent, ddof=1) / np.sqrt(40)
-    assert np.mean(independent) > 5 * error  # ranks as they are: the distances tie

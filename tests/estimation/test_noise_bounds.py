@@ -1,6 +1,8 @@
 """Bounds under a share of wrong annotations: closed forms, and no relabelling leaves them."""
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,6 @@ from demele.estimation.annotation_errors import (
     table_of,
 )
 from demele.estimation.information import InformationTable, entropy, mutual_information
-from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.entropies import dcimig
 from demele.metrics.information.gaps import mig, mig_sup
 from tests.tolerances import ROUNDING, assert_close
@@ -154,12 +155,8 @@ def test_gaps_of_intervals_by_hand() -> None:
 # Slopes of scores in single annotations, and relabellings that turn an order round -----------------------------------
 
 
-def mig_of_score_slopes(table: InformationTable) -> NDArray[np.float64]:
-    return np.asarray(CATALOGUE["mig"].formula(table).value)
-
-
-def dcimig_of_score_slopes(table: InformationTable) -> NDArray[np.float64]:
-    return np.asarray(CATALOGUE["dcimig"].formula(table).value)
+def score(table: InformationTable, metric: Any = mig) -> Floats:
+    return np.asarray(metric.formula(table).value)
 
 
 def drawn(n: int = 1000) -> tuple[BinnedCodes, BinnedCodes, Ints]:
@@ -176,7 +173,7 @@ def drawn(n: int = 1000) -> tuple[BinnedCodes, BinnedCodes, Ints]:
 
 def test_slopes_tell_how_the_score_changes_with_one_annotation() -> None:
     codes, _, factors = drawn(4000)
-    for formula in (mig_of_score_slopes, dcimig_of_score_slopes):
+    for formula in (score, partial(score, metric=dcimig)):
         counts = [codes.counts(factor, 4) for factor in factors]
         before = float(formula(table_of(counts)))
         slope = label_slopes(codes, counts, formula)[0]
@@ -190,13 +187,11 @@ def test_slopes_tell_how_the_score_changes_with_one_annotation() -> None:
 
 def test_the_order_turns_round_at_the_attained_share_and_earlier_than_by_wrong_annotations_at_random() -> None:
     better, worse, factors = drawn()
-    found = attained_share(better, worse, factors, [4, 4], mig_of_score_slopes)
+    found = attained_share(better, worse, factors, [4, 4], score)
     assert 0.005 < found < 0.2
     rng = np.random.default_rng(1)
     noisy = np.where(rng.random(factors.shape) < found, rng.integers(0, 4, factors.shape), factors)
-    scores = [
-        float(mig_of_score_slopes(table_of([codes.counts(factor, 4) for factor in noisy]))) for codes in (better, worse)
-    ]
+    scores = [float(score(table_of([codes.counts(factor, 4) for factor in noisy]))) for codes in (better, worse)]
     assert scores[0] > scores[1]
-    assert attained_share(worse, better, factors, [4, 4], mig_of_score_slopes) == 0.0
-    assert np.isnan(attained_share(better, worse, factors, [4, 4], mig_of_score_slopes, most=0.005))
+    assert attained_share(worse, better, factors, [4, 4], score) == 0.0
+    assert np.isnan(attained_share(better, worse, factors, [4, 4], score, most=0.005))

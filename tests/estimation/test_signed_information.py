@@ -31,14 +31,6 @@ def test_worked_tables(
     assert_close(entropy(found.sum(axis=0)), entropy(np.array(undone).sum(axis=0)), ROUNDING)
 
 
-def test_noise_around_empty_cells_cancels() -> None:
-    """Mean of x ln|x| of centred Gaussian x is 0; of its positive half alone it is -0.002733 at s = 0.001."""
-    x = 0.001 * np.random.default_rng(2).normal(size=400_000)
-    values = x * np.log(np.abs(x))
-    assert_mean(values, expected=0.0)
-    assert_mean(np.where(x > 0, values, 0.0), expected=-0.002733 / 1.0)
-
-
 def test_a_class_that_was_never_counted_is_right() -> None:
     found = counted_transition(np.array([[8.0, 2.0], [0.0, 0.0]]))
     assert_close(found[1], np.array([0.0, 1.0]), ROUNDING)
