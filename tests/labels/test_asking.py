@@ -8,7 +8,7 @@ import pytest
 
 from demele.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import Annotations, add_noise, error_structure, next_answers, simulated_asking, split_annotators
-from demele.labels.joined.asking import answer_gains
+from demele.labels.joined.crowds import answer_gains
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close
 

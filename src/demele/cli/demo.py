@@ -5,7 +5,7 @@ from typing import ClassVar
 from demele.classifiers.comparison.compare import Ranking, rank
 from demele.cli.engine import Call, Command, Given
 from demele.data.examples import DIGITS, digits_example, load_example
-from demele.labels.joined.aggregate import AggregatedLabels, aggregate
+from demele.labels.joined.crowds import AggregatedLabels, aggregate
 from demele.scoring.several import compare_representations
 
 

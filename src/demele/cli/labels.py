@@ -18,7 +18,7 @@ from demele.files.label_files import (
     read_transition,
 )
 from demele.labels.cleaned.harm import clean_labels
-from demele.labels.joined.aggregate import aggregate
+from demele.labels.joined.crowds import aggregate
 from demele.labels.made.noise import add_noise
 from demele.noise.transition import count_labels
 

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from demele.labels.cleaned.filters import clean as clean
     from demele.labels.cleaned.harm import Harm as Harm
     from demele.labels.cleaned.harm import cleaning_harm as cleaning_harm
-    from demele.labels.joined.aggregate import AggregatedLabels as AggregatedLabels
-    from demele.labels.joined.aggregate import aggregate as aggregate
     from demele.labels.joined.agreement_coefficients import Agreement as Agreement
     from demele.labels.joined.agreement_coefficients import annotator_agreement as annotator_agreement
     from demele.labels.joined.annotations import Annotations as Annotations
-    from demele.labels.joined.asking import AskingSavings as AskingSavings
-    from demele.labels.joined.asking import ErrorStructure as ErrorStructure
-    from demele.labels.joined.asking import NextAnswers as NextAnswers
-    from demele.labels.joined.asking import error_structure as error_structure
-    from demele.labels.joined.asking import next_answers as next_answers
-    from demele.labels.joined.asking import simulated_asking as simulated_asking
-    from demele.labels.joined.asking import split_annotators as split_annotators
+    from demele.labels.joined.crowds import AggregatedLabels as AggregatedLabels
+    from demele.labels.joined.crowds import AskingSavings as AskingSavings
+    from demele.labels.joined.crowds import ErrorStructure as ErrorStructure
+    from demele.labels.joined.crowds import NextAnswers as NextAnswers
+    from demele.labels.joined.crowds import aggregate as aggregate
+    from demele.labels.joined.crowds import error_structure as error_structure
+    from demele.labels.joined.crowds import next_answers as next_answers
+    from demele.labels.joined.crowds import simulated_asking as simulated_asking
+    from demele.labels.joined.crowds import split_annotators as split_annotators
     from demele.labels.joined.generative import bayesian_consensus as bayesian_consensus
     from demele.labels.joined.item_response import consensus as consensus
     from demele.labels.joined.item_response import dawid_skene as dawid_skene
