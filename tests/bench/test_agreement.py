@@ -44,6 +44,7 @@ def tau(one: Any, other: Any) -> float:
 
 NAMES = ["mig", "sap", "irs", "far"]
 SCORES = scores_of(mig=0.2, sap=0.5, irs=1.0, far=50.0)
+NAMED = SCORES.assign(name=[f"c{row}" for row in range(N)])
 
 
 # Matrices ------------------------------------------------------------------------------------------------------------
@@ -204,6 +205,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (SCORES, {"configuration": [0] * 2 + [*range(34)], "within": [0] + [1] * 35}, InputError, "two for '0'"),
     (SCORES, {"null": SCORES[:5]}, InputError, "the rows of the scores, 36, got 5"),
     (SCORES, {"null": SCORES[["mig"]]}, InputError, "lacks 'sap'"),
+    (NAMED, {"configuration": "name", "null": NAMED[::-1]}, InputError, "row 0 is of another configuration"),
     (SCORES, {"halves": SCORES}, InputError, "two tables"),
     (SCORES, {"level": 1.5}, InputError, "0.95"),
     (SCORES, {"draws": 3}, InputError, ">= 100"),
@@ -217,13 +219,9 @@ def test_bad_input_is_refused() -> None:
         refuses(error, words.replace("(", r"\("), bench.agreement, scores, **options)
 
 
-def test_rows_in_another_order_are_refused() -> None:
-    rows = SCORES.assign(name=[f"c{row}" for row in range(N)])
-    with pytest.raises(InputError, match="row 0 is of another configuration"):
-        bench.agreement(rows, configuration="name", null=rows[::-1])
-
-
 def test_names_that_are_not_there_are_told() -> None:
+    refuses(UnknownNameError, "'cars3d'", bench.published_agreement, "cars")
+    refuses(InputError, "'row' or 'column'", CARS.table, "lower")
     found = bench.agreement(SCORES, draws=100)
     refuses(UnknownNameError, "'sap'", found.pair, "mig", "sopp")
     refuses(UnknownNameError, "all", found.matrix, "al")
@@ -305,11 +303,6 @@ def test_too_few_common_metrics_are_told() -> None:
     scores = {"mig": range(9), "sap": range(9), "mine": range(9)}
     refuses(NotEnoughData, "three or more pairs", bench.agreement(scores, draws=100).against, "cars3d")
     refuses(InputError, "'keep' or 'omit'", bench.agreement(scores, draws=100).against, "cars3d", disputed="drop")
-
-
-def test_unknown_names_are_told() -> None:
-    refuses(UnknownNameError, "'cars3d'", bench.published_agreement, "cars")
-    refuses(InputError, "'row' or 'column'", CARS.table, "lower")
 
 
 Matrix = NDArray[np.float64]

@@ -454,11 +454,6 @@ def test_indicators_are_those_of_the_bias() -> None:
 # Choice -------------------------------------------------------------------------------------------------------------
 
 
-def nanmean(values: list[float]) -> float:
-    known = [value for value in values if not np.isnan(value)]
-    return float(np.mean(known))
-
-
 def spreads(table: Table, rows: list[int]) -> tuple[float, float]:
     """Mean variance of the values, and of the gaps between sorted values, over the indicators."""
     of_values, of_gaps = [], []
@@ -467,7 +462,7 @@ def spreads(table: Table, rows: list[int]) -> tuple[float, float]:
         gaps = [b - a for a, b in itertools.pairwise(values)]
         of_values.append(float(np.var(values)) if len(values) > 1 else 0.0)
         of_gaps.append(float(np.var(gaps)) if len(gaps) > 1 else 0.0)
-    return nanmean(of_values), nanmean(of_gaps)
+    return float(np.mean(of_values)), float(np.mean(of_gaps))
 
 
 def scaled(values: list[float]) -> list[float]:

@@ -28,6 +28,10 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact
 pytestmark = pytest.mark.usefixtures("folder")
 
 
+def read(text: str) -> Any:
+    return read_table(text, warn=lambda _: None)
+
+
 def _values(table: Any) -> Any:
     return table.to_numpy() if isinstance(table, pd.DataFrame) else np.asarray(table)
 
@@ -47,29 +51,24 @@ def test_the_same_codes_from_every_kind_of_file(
     assert warned == []
 
 
-def test_several_arrays_of_an_archive_are_columns(folder: Path, table: pd.DataFrame, warned: list[str]) -> None:
-    read = read_table("run.npz::size,shape", warn=warned.append)
-    assert isinstance(read, pd.DataFrame)
-    assert list(read.columns) == ["size", "shape"]
-    assert_exact(read["shape"], table["shape"])
+def test_several_arrays_of_an_archive_are_columns(table: pd.DataFrame) -> None:
+    found = read("run.npz::size,shape")
+    assert list(found.columns) == ["size", "shape"]
+    assert_exact(found["shape"], table["shape"])
 
 
-def test_json_holds_rows_or_columns(folder: Path, table: pd.DataFrame, warned: list[str]) -> None:
+def test_json_holds_rows_or_columns(table: pd.DataFrame) -> None:
     table.to_json("records.json", orient="records", double_precision=15)
-    records = read_table("records.json::z2,z1", warn=warned.append)
-    assert_close(_values(records), table[["z2", "z1"]].to_numpy(), ROUNDING)
+    assert_close(_values(read("records.json::z2,z1")), table[["z2", "z1"]].to_numpy(), ROUNDING)
     Path("columns.json").write_text('{"a": [1, 2], "b": ["x", "y"]}', encoding="utf-8")
-    columns = read_table("columns.json", warn=warned.append)
-    assert isinstance(columns, pd.DataFrame)
-    assert list(columns["b"]) == ["x", "y"]
+    assert list(read("columns.json")["b"]) == ["x", "y"]
     Path("rows.json").write_text("[[1, 2], [3, 4], [5, 6]]", encoding="utf-8")
-    assert_exact(_values(read_table("rows.json", warn=warned.append)), [[1, 2], [3, 4], [5, 6]])
+    assert_exact(_values(read("rows.json")), [[1, 2], [3, 4], [5, 6]])
 
 
-def test_row_numbers_are_no_column(folder: Path, warned: list[str]) -> None:
-    read = read_table("indexed.csv", warn=warned.append)
-    assert isinstance(read, pd.DataFrame)
-    assert list(read.columns) == ["z1", "z2", "z3", "shape", "size"]
+def test_row_numbers_are_no_column(warned: list[str]) -> None:
+    found: Any = read_table("indexed.csv", warn=warned.append)
+    assert list(found.columns) == ["z1", "z2", "z3", "shape", "size"]
     assert warned == [
         "indexed.csv: the first column has no name and numbers the rows; it was left out, rows are paired by position"
     ]
@@ -82,28 +81,20 @@ def test_numbers_in_the_first_line_are_data(folder: Path, warned: list[str]) -> 
     assert_exact(_values(read_table("bare.csv::2", warn=warned.append)), [[2], [3]])
 
 
-def test_a_column_that_starts_with_zero_is_not_guessed(folder: Path, warned: list[str]) -> None:
-    Path("labels.csv").write_text("0\n1\n2\n", encoding="utf-8")
-    refuses(FormatError, "may be a name or a value", read_table, "labels.csv", warn=warned.append)
-
-
-def test_other_delimiters_and_marks(folder: Path, warned: list[str]) -> None:
+def test_other_delimiters_and_marks() -> None:
     Path("semi.csv").write_text('\ufeff"größe, cm";b\n1,5;2\n', encoding="utf-8")
-    read = read_table("semi.csv", warn=warned.append)
-    assert isinstance(read, pd.DataFrame)
-    assert list(read.columns) == ["größe, cm", "b"]
+    assert list(read("semi.csv").columns) == ["größe, cm", "b"]
 
 
-def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake(folder: Path, warned: list[str]) -> None:
+def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake() -> None:
     Path("around.csv").write_text('\n\na,b\n"x, ""y""\n\nz",1\nw,\n"",3\n\n \n', encoding="utf-8")
-    read = read_table("around.csv", warn=warned.append)
-    assert isinstance(read, pd.DataFrame)
-    assert read["a"][0].startswith('x, "y"')
-    assert_exact(read["b"].isna(), [False, True, False])
+    found = read("around.csv")
+    assert found["a"][0].startswith('x, "y"')
+    assert_exact(found["b"].isna(), [False, True, False])
     Path("one.csv").write_text('a\n1\n""\n3\n', encoding="utf-8")
-    assert_exact(_values(read_table("one.csv", warn=warned.append)), [[1.0], [np.nan], [3.0]])
+    assert_exact(_values(read("one.csv")), [[1.0], [np.nan], [3.0]])
     Path("tabs.tsv").write_text("a\tb\n1\t2\n\t\n", encoding="utf-8")
-    assert _values(read_table("tabs.tsv", warn=warned.append)).shape == (2, 2)
+    assert _values(read("tabs.tsv")).shape == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +115,7 @@ def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake(folder: Pat
         ("quoted.csv", b'a,b\n"x,\ny",2\n"z",2,3\n', "line 4: expected 2 fields as in the first, got 3"),
         ("comma.csv", b"a\n1,5\n", "line 2: expected 1 field as in the first, got 2"),
         ("gap.csv", b"a\n1\n \n\n2\n", "line 3: expected 1 field, got a blank line; write nan for a missing value"),
+        ("labels.csv", b"0\n1\n2\n", "0 may be a name or a value"),  # a column that starts with zero is not guessed
         ("gap.tsv", b"\na\tb\n1\t2\n\n3\t4\n", "line 4: expected 2 fields, got a blank line"),
         ("wrong.json", b"{", "not JSON"),
         ("word.json", b'"word"', "expected a list of rows, or columns by name, got str"),
@@ -134,24 +126,18 @@ def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake(folder: Pat
         ("codes", b"", "got no suffix"),
     ],
 )
-def test_what_cannot_be_read_is_named(name: str, content: bytes, message: str, folder: Path, warned: list[str]) -> None:
+def test_what_cannot_be_read_is_named(name: str, content: bytes, message: str) -> None:
     Path(name).write_bytes(content)
-    with pytest.raises(FormatError, match=message) as raised:
-        read_table(name, warn=warned.append)
-    assert str(raised.value).startswith(f"{name}: ")
+    refuses(FormatError, f"^{name}: .*{message}", read, name)
 
 
-def test_unknown_names_list_what_there_is(folder: Path, warned: list[str]) -> None:
-    refuses(UnknownNameError, r"run\.npz: holds no array called", read_table, "run.npz::cods", warn=warned.append)
-    refuses(UnknownNameError, r"no column called 'q'; it holds z1", read_table, "data.csv::z1,q", warn=warned.append)
-    refuses(UnknownNameError, "one array without a name", read_table, "codes.npy::codes", warn=warned.append)
-    refuses(InputError, r"run\.npz: holds arrays codes, shape, size", read_table, "run.npz", warn=warned.append)
-    refuses(InputError, r"columns of equal length, got codes", read_table, "run.npz::codes,size", warn=warned.append)
-    refuses(InputError, "expected a name after '::'", read_table, "data.csv::", warn=warned.append)
-
-
-def read(text: str) -> Any:
-    return read_table(text, warn=lambda _: None)
+def test_unknown_names_list_what_there_is() -> None:
+    refuses(UnknownNameError, r"run\.npz: holds no array called", read, "run.npz::cods")
+    refuses(UnknownNameError, r"no column called 'q'; it holds z1", read, "data.csv::z1,q")
+    refuses(UnknownNameError, "one array without a name", read, "codes.npy::codes")
+    refuses(InputError, r"run\.npz: holds arrays codes, shape, size", read, "run.npz")
+    refuses(InputError, r"columns of equal length, got codes", read, "run.npz::codes,size")
+    refuses(InputError, "expected a name after '::'", read, "data.csv::")
 
 
 @pytest.mark.parametrize("other", ["a.npy", "a"])

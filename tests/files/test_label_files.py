@@ -236,9 +236,7 @@ def test_what_is_no_cleaning_is_refused(
     columns: dict[str, Any], message: str, tmp_path: Path, warned: list[str]
 ) -> None:
     file = _write(str(tmp_path / "s.csv"), **columns)
-    with pytest.raises(InputError, match=message) as raised:
-        read_cleaning(file, NUMBERS, warned.append)
-    assert str(raised.value).startswith(f"{file}: ")
+    refuses(InputError, f"^{file}: .*{message}", read_cleaning, file, NUMBERS, warned.append)
 
 
 # Lists and objects in JSON ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.files.named import csv_text, escaped, read_table, sheet_bytes, split_name
+from demele.files.named import csv_text, escaped, read_frame, sheet_bytes, split_name
 from demele.files.table_files import plain_frame, unescaped
 from tests.cli.conftest import Program
 from tests.refusals import refuses
@@ -57,9 +57,7 @@ def test_labels_written_are_read_back(demele: Program, tmp_path: Path, monkeypat
     run = demele("labels", "corrupt", "labels.csv::label", "--noise", 0.1, "-o", "noisy.csv")
     assert run.status == 0, run.err
     assert "\n=" not in Path("noisy.csv").read_text()
-    read = read_table("noisy.csv::true", warn=lambda _: None)
-    assert isinstance(read, pd.DataFrame)
-    assert read["true"].tolist() == labels.tolist()
+    assert read_frame("noisy.csv::true", print)["true"].tolist() == labels.tolist()
 
 
 # Names of columns.
@@ -73,11 +71,8 @@ def test_quotes_that_are_not_closed(names: str) -> None:
 def test_columns_are_picked_by_quoted_names(tmp_path: Path) -> None:
     file = tmp_path / "data.csv"
     pd.DataFrame({"score,v2": [1, 2], "my z": [3, 4], "b": [5, 6]}).to_csv(file, index=False)
-    read = read_table(f'{file}::"score,v2",my z', warn=lambda _: None)
-    assert isinstance(read, pd.DataFrame)
-    assert list(read.columns) == ["score,v2", "my z"]
-    with pytest.raises(UnknownNameError, match=r"""did you mean .*"score,v2".*\?"""):
-        read_table(f"{file}::score,v2", warn=lambda _: None)
+    assert list(read_frame(f'{file}::"score,v2",my z', print).columns) == ["score,v2", "my z"]
+    refuses(UnknownNameError, r"""did you mean .*"score,v2".*\?""", read_frame, f"{file}::score,v2", print)
 
 
 def test_a_workbook_offers_the_answers_and_shows_its_texts(tmp_path: Path) -> None:

@@ -429,35 +429,22 @@ def _odd_parquet(table: pd.DataFrame, rng: np.random.Generator) -> bytes:
 
 
 @cache
-def _readers() -> dict[str, tuple[int, list[str], str, list[bytes]]]:
-    """How often a file of each kind is spoiled, the calls that read it, its name, and good ones."""
+def _readers() -> dict[str, tuple[int, list[str], list[bytes]]]:
+    """How often a file of each kind is spoiled, the calls that read it, and good ones."""
     import demele
 
     ranges = demele.bins.BinEdges.of(makers.frame("z1", "z2"), makers.frame("shape", "size"))
-    forms = ["csr", "csc", "coo", "bsr", "dia"]
+    sparse = [makers.archive_bytes(makers.sparse_parts(form)) for form in ("csr", "csc", "coo", "bsr", "dia")]
+    scored = ["score F factors.csv --metrics mig", "score F factors.csv --metrics mig,sap", "score codes.npy F"]
     kinds = "--metrics mig --scenarios mixing --seeds 2 --rows 100 --alone --store"
+    rows, saved = makers.bench_bytes()
     return {
-        "sparse .npz": (
-            10,
-            [f"score F factors.csv --metrics {names}" for names in ("mig", "mig,sap")] + ["score codes.npy F"],
-            "input.npz",
-            [makers.archive_bytes(makers.sparse_parts(form)) for form in forms],
-        ),
-        "frame": (3, ["api:frame"], "input", [_dumped(ranges.to_dict())]),
-        "store": (5, [f"bench metrics {kinds} F"], "input", [makers.store_bytes()]),
-        "bench": (5, ["bench show F --alone", "bench show F --alone --format csv"], "input", [makers.saved_bench()]),
-        "own images": (
-            4,
-            ["api:own"],
-            "input",
-            [makers.archive_bytes(makers.image_parts(), packed=p) for p in (False, True)],
-        ),
-        "sheet key": (
-            4,
-            ["assess old.csv labels.csv --audit sheet.csv --audit-key F"],
-            "input",
-            [makers.sheet_key()[0]],
-        ),
+        "sparse .npz": (10, scored, sparse),
+        "frame": (3, ["api:frame"], [_dumped(ranges.to_dict())]),
+        "store": (5, [f"bench metrics {kinds} F"], [rows]),
+        "bench": (5, ["bench show F --alone", "bench show F --alone --format csv"], [saved]),
+        "own images": (4, ["api:own"], [makers.archive_bytes(makers.image_parts(), packed=p) for p in (False, True)]),
+        "sheet key": (4, ["assess old.csv labels.csv --audit sheet.csv --audit-key F"], [makers.sheet_key()[0]]),
     }
 
 
@@ -469,8 +456,8 @@ def _special(content: bytes, rng: np.random.Generator) -> bytes:
 def _spoiled(rng: np.random.Generator) -> Input:
     often = np.array([one[0] for one in _readers().values()])
     reader = list(_readers())[int(rng.choice(often.size, p=often / often.sum()))]
-    _, calls, name, good = _readers()[reader]
-    call = _pick(rng, calls)
+    _, calls, good = _readers()[reader]
+    call, name = _pick(rng, calls), "input.npz" if reader == "sparse .npz" else "input"
     words = (call,) if call.startswith("api:") else _call(call, name)
     return Input(reader, "spoiled", words, {name: _special(spoiled(_pick(rng, good), rng), rng)})
 

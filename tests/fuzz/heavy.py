@@ -126,7 +126,7 @@ HEAVY: dict[str, Callable[[], Input]] = {
     "store of empty lists": lambda: Input(
         "heavy", "store",
         ("bench", "metrics", "--metrics", "mig", "--scenarios", "mixing", "--seeds", "1", "--rows", "100", "--store", "input", "--quiet"),
-        {"input": makers.store_bytes() + b'{"key": ["x"], "a": [' + b"[]," * (8 * _MIB) + b"[]]}\n"},
+        {"input": makers.bench_bytes()[0] + b'{"key": ["x"], "a": [' + b"[]," * (8 * _MIB) + b"[]]}\n"},
     ),
     "python of one sum": lambda: Input(
         "heavy", "python",

@@ -170,14 +170,17 @@ def _stored(content: Any, rng: Rng, name: str) -> Path:
     return path
 
 
+def _saved(model: Any, *labels: Any, **options: Any) -> Any:
+    """Train a model, and return what its checkpoint holds."""
+    model.fit(good_values()["images"], *labels, batch=4, checkpoint="good.pt", **options)
+    content = torch.load("good.pt", weights_only=True)
+    Path("good.pt").unlink()
+    return content
+
+
 @cache
 def _vae() -> Any:
-    images = good_values()["images"]
-    vae = lab.VAE("factor_vae", latents=2, network="mlp", width=8)
-    vae.fit(images, steps=3, batch=4, checkpoint="vae.pt")
-    content = torch.load("vae.pt", weights_only=True)
-    Path("vae.pt").unlink()
-    return content
+    return _saved(lab.VAE("factor_vae", latents=2, network="mlp", width=8), steps=3)
 
 
 def vae_checkpoint(rng: Rng) -> None:
@@ -197,12 +200,8 @@ def vae_checkpoint(rng: Rng) -> None:
 
 @cache
 def _fabric() -> Any:
-    images = good_values()["images"]
     fabric = lab.Fabric(layers=2, scales=5, channels=2, image_channels=3)
-    fabric.fit(images, np.arange(len(images)) % 10, epochs=1, batch=4, milestones=(2,), checkpoint="fabric.pt")
-    content = torch.load("fabric.pt", weights_only=True)
-    Path("fabric.pt").unlink()
-    return content
+    return _saved(fabric, np.arange(len(good_values()["images"])) % 10, epochs=1, milestones=(2,))
 
 
 def fabric_checkpoint(rng: Rng) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from functools import cache
@@ -187,25 +188,12 @@ def forged(content: bytes, header: Any, arrays: bytes) -> bytes:
 
 
 @cache
-def store_bytes() -> bytes:
-    """What ``bench metrics --store`` writes."""
-    import tempfile
-
+def bench_bytes() -> tuple[bytes, bytes]:
+    """What ``bench metrics`` writes with ``--store``, and with ``--save``."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.jsonl"
-        bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=100, store=path)
-        return path.read_bytes()
-
-
-@cache
-def saved_bench() -> bytes:
-    """What ``bench metrics --save`` writes."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "mig.json.gz"
-        bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=100).save(path)
-        return path.read_bytes()
+        rows = Path(folder) / "rows.jsonl"
+        found = bench.check_metrics(["mig"], ["mixing"], seeds=2, n_rows=100, store=rows)
+        return rows.read_bytes(), found.save(Path(folder) / "mig.json.gz").read_bytes()
 
 
 def image_parts() -> dict[str, Any]:
