@@ -174,6 +174,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"protocol": "review2023"}, UnknownNameError, "protocol: unknown protocol 'review2023'.*review2022"),
     ({"metrics": [counted, "migg"]}, UnknownNameError, "migg.*mig"),
     ({"metrics": [counted, 5]}, InputTypeError, "metrics: expected a name or a callable"),
+    ({"metrics": lambda codes: 0.5}, InputTypeError, "<lambda> cannot be called with"),
     ({"metrics": []}, InputError, "metrics: expected at least one"),
     ({"scenarios": ["mixing", "nois"]}, UnknownNameError, "scenarios: unknown scenario 'nois'.*noise"),
     ({"scenarios": [5]}, InputTypeError, "scenarios: expected a name or a Scenario, got int"),
@@ -382,14 +383,6 @@ def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
         found = bench.check_metrics(drifting, "mixing", **SMALL)
     assert sum(curve.n[0] for curve in found.curves.values()) == 1
     assert len(calls) == 6 + 1  # one for each severity, and the second look at the first
-
-
-def test_a_function_that_takes_something_else_is_refused_at_once() -> None:
-    refuses(InputTypeError, r"only_codes cannot be called with", bench.check_metrics, only_codes, "mixing", **SMALL)
-
-
-def only_codes(codes: object) -> float:
-    return 0.5
 
 
 def test_what_drifts_is_told_wherever_its_rows_are_shown(tmp_path: Path) -> None:
