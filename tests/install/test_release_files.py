@@ -2,12 +2,16 @@
 
 import json
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import demele
+from demele.cli.engine import parsed
+from demele.cli.main import COMMANDS, found
 from demele.core.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -96,3 +100,16 @@ def test_the_texts_that_a_notice_names_lie_where_it_says(notice: str) -> None:
     assert named
     for name in named:
         assert ((DATA / notice).parent / name).is_file()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_demonstrations_use_the_options_of_today() -> None:
+    said = subprocess.run(
+        ["make", "--dry-run", "demo", "demo-vae"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    calls = [line.split()[1:] for line in said.stdout.splitlines() if line.startswith(".venv/bin/demele ")]
+    assert len(calls) == 4
+    for call in calls:
+        name = " ".join(call[:2])
+        if name in COMMANDS:  # others are not yet made from functions
+            assert parsed(found(name), name, call[2:]).options

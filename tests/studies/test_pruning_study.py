@@ -147,23 +147,18 @@ def test_a_training_that_diverges_is_a_row_with_its_reason(tmp_path: Path) -> No
     assert "diverged" in (tmp_path / "page.html").read_text()
 
 
-@pytest.mark.parametrize(
-    ("settings", "error", "words"),
-    [
-        ({"preset": "embeded"}, UnknownNameError, "did you mean"),
-        ({"noises": "none"}, InputTypeError, "expected a list"),
-        ({"noises": ["none", "none"]}, InputError, "more than once"),
-        ({"noises": []}, InputTypeError, "expected a list"),
-        ({"configurations": []}, InputError, "at least one"),
-        ({"configurations": ["late"]}, InputTypeError, "PruningConfiguration"),
-        ({"configurations": [WAYS[0], WAYS[0]]}, InputError, "more than once"),
-        ({"configurations": [replace(WAYS[0], criterion="magnitud")]}, UnknownNameError, "did you mean"),
-        ({"configurations": [replace(WAYS[0], level="weights", criterion="gate")]}, InputError, "no weights"),
-    ],
-)
-def test_what_cannot_be_studied(settings: dict[str, Any], error: type[Exception], words: str) -> None:
-    usual: dict[str, Any] = {"preset": "ci", "configurations": None, "noises": None, "seeds": None}
-    refuses(error, words, checked_plan, None, **{**usual, **settings})
+def test_what_cannot_be_studied() -> None:
+    planned = partial(checked_plan, None, preset="ci", configurations=None, noises=None, seeds=None)
+    refuses(UnknownNameError, "did you mean", planned, preset="embeded")
+    refuses(InputTypeError, "expected a list", planned, noises="none")
+    refuses(InputTypeError, "expected a list", planned, noises=[])
+    refuses(InputError, "more than once", planned, noises=["none", "none"])
+    refuses(InputError, "at least one", planned, configurations=[])
+    refuses(InputTypeError, "PruningConfiguration", planned, configurations=["late"])
+    refuses(InputError, "more than once", planned, configurations=[WAYS[0], WAYS[0]])
+    other, of_links = replace(WAYS[0], criterion="magnitud"), replace(WAYS[0], level="weights", criterion="gate")
+    refuses(UnknownNameError, "did you mean", planned, configurations=[other])
+    refuses(InputError, "no weights", planned, configurations=[of_links])
 
 
 def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
