@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -255,7 +255,7 @@ def as_array(given: Any) -> Array:
     return np.asarray(given)
 
 
-LAYOUTS = ("NCHW", "NHWC")
+Layout = Literal["NCHW", "NHWC"]
 #: Images that are encoded twice, and the first of them apart from the others.
 _TRIED = 8
 #: How far codes may differ, relative to the largest, between two calls, and apart and in a batch: half precision and
@@ -269,7 +269,7 @@ def encode(
     images: ImageSet,
     *,
     output: str | None = None,
-    layout: str | None = None,
+    layout: Layout | None = None,
     value_range: tuple[float, float] = (0.0, 1.0),
     rows: ArrayLike | None = None,
     batch: Count = 64,
@@ -331,9 +331,7 @@ def encode(
     check_images(images)
     known = None if output is None else checked_name(output, "output", OUTPUTS)
     is_torch = _is_of("torch.nn", "Module", _owner(model)) and not _is_of("keras", "Layer", model)
-    axes = "NCHW" if is_torch else "NHWC"
-    if layout is not None:
-        axes = checked_name(layout, "layout", LAYOUTS)
+    axes = layout or ("NCHW" if is_torch else "NHWC")
     low, high = checked_range(value_range)
     wanted = np.arange(len(images)) if rows is None else whole_array(rows, "rows", dimensions=1)
 

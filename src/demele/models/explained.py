@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from demele.core.arrays import Array, Counts, Floats
 from demele.core.errors import InputError, InputTypeError
-from demele.core.kinds import Count, checked, checked_name, checked_number, checked_whole
+from demele.core.kinds import Count, checked, checked_number, checked_whole
 from demele.core.lazy import require
-from demele.models.encode import LAYOUTS, checked_range, telling_of_shapes
+from demele.models.encode import Layout, checked_range, telling_of_shapes
 from demele.models.fabric.model import Fabric
 from demele.runtime.work import reporting
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import torch
 
 Method = Literal["gradient", "gradient_x_input", "integrated_gradients", "occlusion"]
-METHODS: tuple[str, ...] = get_args(Method)
 Outputs = Literal["probabilities", "scores"]
 
 
@@ -33,7 +32,7 @@ def importance_maps(
     targets: ArrayLike | None = None,
     *,
     method: Method = "gradient",
-    layout: str = "NCHW",
+    layout: Layout = "NCHW",
     value_range: tuple[float, float] = (0.0, 1.0),
     baseline: float = 0.0,
     window: int | None = None,
@@ -132,11 +131,12 @@ def importance_maps(
     return maps
 
 
+@checked
 def predictor(
     model: Any,
     *,
     outputs: Outputs = "probabilities",
-    layout: str = "NCHW",
+    layout: Layout = "NCHW",
     value_range: tuple[float, float] = (0.0, 1.0),
 ) -> Callable[[Array], Floats]:
     """Make a function of arrays of a network, such as a perturbation test asks.
@@ -176,7 +176,6 @@ def predictor(
     [1.0, 1.0]
     """
     network = _network_of(model, layout, value_range, None)
-    softmax = checked_name(outputs, "outputs", get_args(Outputs)) == "probabilities"
 
     def predict(images: Array) -> Floats:
         import torch
@@ -184,7 +183,7 @@ def predictor(
         shown = network.images(images)
         with network.evaluating(shown), torch.no_grad():
             found = network.outputs(network.tensor(shown)).double()
-        return (found.softmax(dim=1) if softmax else found).cpu().numpy()
+        return (found.softmax(dim=1) if outputs == "probabilities" else found).cpu().numpy()
 
     return predict
 
@@ -248,8 +247,7 @@ def _network_of(model: Any, layout: Any, value_range: Any, threads: Any) -> _Net
     if not isinstance(model, torch.nn.Module):
         raise InputTypeError("model", f"expected a module of PyTorch or a fabric, got {type(model).__name__}")
     low, high = checked_range(value_range)
-    first = checked_name(layout, "layout", LAYOUTS) == "NCHW"
-    return _Network(model, first, lambda pixels: pixels.float() * ((high - low) / 255) + low, threads)
+    return _Network(model, layout == "NCHW", lambda pixels: pixels.float() * ((high - low) / 255) + low, threads)
 
 
 def _checked_targets(targets: Any, network: _Network, images: Array, size: int) -> Counts:

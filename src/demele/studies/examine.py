@@ -439,14 +439,11 @@ def check_annotated(factors: pd.DataFrame, *, kinds: object, missing: Missing) -
     """
     if not factors.shape[1]:
         return []
-    lacking = factors.isna().sum()
     read_factors(factors, kinds=kinds, missing=missing)
-    told = [f"{quoted(name)} in {count:,}" for name, count in lacking.items() if count]
-    if not told:
-        return []
-    message = f"of {len(factors):,} rows annotations are missing of {', '.join(told)}: each is judged on the others"
-    subject = tuple(str(name) for name, count in lacking.items() if count)
-    return [Note(code="missing-annotations", message=message, subject=subject)]
+    lacking = {name: count for name, count in factors.isna().sum().items() if count}
+    each = ", ".join(f"{quoted(name)} in {count:,}" for name, count in lacking.items())
+    message = f"of {len(factors):,} rows annotations are missing of {each}: each is judged on the others"
+    return [Note(code="missing-annotations", message=message, subject=tuple(map(str, lacking)))] if lacking else []
 
 
 def checked_images(images: Any, held: CodesFile) -> ImageSet | None:

@@ -373,9 +373,8 @@ def factor_vae(batch: Batch, *, gamma: Amount = 10.0, same_batch: bool = False, 
 
 def dip_vae_i(batch: Batch, *, lambda_od: Amount = 2.0, lambda_d: Amount | None = None) -> Tensor:
     """Return K + the distance of Cov(mu) from the identity; lambda_d is 10 lambda_od unless given."""
-    covariance = mean_covariance(batch.mean)
     on = 10 * lambda_od if lambda_d is None else lambda_d
-    return batch.kl.sum() + distance_from_identity(covariance, lambda_od, on)
+    return batch.kl.sum() + distance_from_identity(mean_covariance(batch.mean), lambda_od, on)
 
 
 def dip_vae_ii(batch: Batch, *, lambda_od: Amount = 2.0, lambda_d: Amount | None = None) -> Tensor:
