@@ -43,12 +43,8 @@ def is_writing(call: ast.Call) -> bool:
     name = ast.unparse(call.func)
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     first = ast.unparse(call.args[0]) if call.args else ""
-    if name in ("open", "io.open"):
-        return bool(set("wax+?") & set(mode_of(call, 1)))
-    if method == "open" and name not in ("os.open", "gzip.open"):
-        return bool(set("wax+?") & set(mode_of(call, 0)))
-    if method == "open" and name == "gzip.open":
-        return bool(set("wax+?") & set(mode_of(call, 1)))
+    if (method == "open" or name == "open") and name != "os.open":
+        return bool(set("wax+?") & set(mode_of(call, 1 if name in ("open", "io.open", "gzip.open") else 0)))
     if method in ("replace", "rename") and len(call.args) == 1 and not call.keywords:  # of a path; texts take two
         return True
     if name in WRITING or method in WRITING_METHODS:
@@ -64,9 +60,7 @@ def writes_a_frame(call: ast.Call) -> bool:
     return ast.unparse(call.func) not in OURS
 
 
-OURS = {
-    *("result.to_html", "found.to_html", "assessment.to_html", "shown.to_html"),
-}
+OURS = {"result.to_html", "found.to_html", "assessment.to_html", "shown.to_html"}
 
 
 def found_in(text: str) -> list[tuple[str, int]]:

@@ -188,10 +188,8 @@ def test_screening_is_the_root_of_mean_squared_changes() -> None:
         other = fabric.copy()
         with torch.no_grad():
             other.network.layer(link).conv.weight.add_(torch.from_numpy(step * signs).float())
-            lengths = [
-                [one.output_node(x).flatten(1).norm(dim=1) for x, _ in given] for one in (fabric.network, other.network)
-            ]
-        squares.append(float(((torch.cat(lengths[1]) - torch.cat(lengths[0])).double() ** 2).mean()))
+            change = lengths(other.network, given) - lengths(fabric.network, given)
+        squares.append(float((change.double() ** 2).mean()))
     assert_close(found[0], np.sqrt(np.mean(squares)), SOLVER)
 
 
