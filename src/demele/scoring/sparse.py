@@ -10,18 +10,7 @@ from demele.core.arrays import Rows, pd
 from demele.core.columns import SparseCodes, read_sparse_codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Codes, Factors, Missing, check_pair, read_factors, refuse_cyclic
-from demele.core.kinds import (
-    FILE,
-    Bins,
-    Count,
-    Kinds,
-    Several,
-    at_least,
-    checked,
-    checked_name,
-    checked_whole,
-    is_whole,
-)
+from demele.core.kinds import FILE, Bins, Count, Kinds, at_least, checked, checked_name, checked_whole, is_whole
 from demele.core.result import Result, plain
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
 from demele.core.score_documents import about_scores, factors_table, glossary, scope_of, score_strips, scores_table
@@ -143,7 +132,7 @@ class SparseEvaluation(Result, ScoresByName):
             For a factor that there is not, or more codes than were kept.
         """
         names = [item.name for item in self.factors]
-        if is_whole(factor):
+        if not isinstance(factor, str):
             expected = f"a position from 0 to {len(names) - 1}"
             factor = names[checked_whole(factor, "factor", expected, inside=lambda place: 0 <= place < len(names))]
         checked_name(factor, "factor", names)
@@ -212,7 +201,7 @@ def evaluate_sparse(
     bins: Bins = 10,
     factor_bins: Bins = 10,
     correction: Literal["none", "miller-madow"] = "none",
-    screen: Several = 200,
+    screen: Annotated[int, at_least(2)] = 200,
     n_rows: Annotated[int, at_least(50)] = 20_000,
     top: Count = 10,
     code_names: Annotated[Sequence[str] | None, FILE] = None,

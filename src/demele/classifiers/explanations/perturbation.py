@@ -9,25 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.classifiers.explanations.courses import (
-    FILLINGS,
-    ORDERS,
-    Classifier,
-    Course,
-    Filling,
-    KnownNoise,
-    Measured,
-    Order,
-    PerturbationCurve,
-    Setting,
-    area_estimate,
-    course,
-    curve_of,
-    half_gone,
-    refuse_infinite,
-    region_importance,
-    regions,
-)
+from demele.classifiers.explanations import courses
 from demele.classifiers.question import classes_of, read_noise
 from demele.classifiers.results import Estimate
 from demele.core import kinds
@@ -252,7 +234,7 @@ class MapResult:
     verdict: MapVerdict
     difference: Estimate
     areas: Mapping[str, Estimate]
-    curves: Mapping[str, PerturbationCurve]
+    curves: Mapping[str, courses.PerturbationCurve]
     images: "pd.DataFrame"
     worst: tuple[WorstCase, ...]
 
@@ -370,7 +352,7 @@ def _read_images(images: Any) -> tuple[Array, tuple[float, float]]:
     if len(found) < 2:
         raise NotEnoughData("images", "expected at least 2 images, for an interval, got 1")
     if found.dtype.kind == "f":
-        refuse_infinite(found, "images", "images")
+        courses.refuse_infinite(found, "images", "images")
         return found, (float(found.min()), float(found.max()))
     if found.min() < 0 or found.max() > 255:
         message = f"expected whole numbers from 0 to 255, got {found.min()} to {found.max()}"
@@ -387,7 +369,7 @@ def _read_map(given: Any, name: str, shape: tuple[int, ...]) -> Floats:
         hint = "; channels come last" if found.ndim == 4 and found.shape[2:] == shape[1:3] else ""
         raise InputError(argument, f"expected a map per image, shape {shape[:3]} or {shape}, got {found.shape}{hint}")
     whole = found.astype(np.float64)
-    refuse_infinite(whole, argument, "maps")
+    courses.refuse_infinite(whole, argument, "maps")
     return whole.sum(axis=3) if whole.ndim == 4 else whole
 
 
@@ -412,11 +394,11 @@ def perturbation_test(
     maps: ArrayLike | Mapping[str, ArrayLike],
     *,
     labels: object = None,
-    measure: Measured | None = None,
+    measure: courses.Measured | None = None,
     targets: ArrayLike | None = None,
     region: int | tuple[int, int] | None = None,
     steps: int | None = None,
-    destroy: Filling | float = "uniform",
+    destroy: courses.Filling | float = "uniform",
     n_repeats: kinds.Count = 10,
     noise: float | TransitionMatrix | TransitionCounts | None = None,
     classes: Sequence[object] | None = None,
@@ -552,7 +534,7 @@ def perturbation_test(
     if min(sides) < 1 or (all(side >= whole for side, whole in zip(sides, shape, strict=True)) and region is not None):
         raise InputError("region", f"expected 1 pixel or more, and several regions in an image of {shape}, got {sides}")
     sides = int(sides[0]), int(sides[1])
-    where = regions(shown.shape[1], shown.shape[2], sides)
+    where = courses.regions(shown.shape[1], shown.shape[2], sides)
     n_regions = int(where.max()) + 1
     expected = f"a whole number from 1 to {n_regions}, the number of regions"
     length = min(n_regions, MOST_STEPS)
@@ -560,10 +542,11 @@ def perturbation_test(
         length = kinds.checked_whole(steps, "steps", expected, inside=lambda number: 1 <= number <= n_regions)
     if kinds.is_number(destroy):
         destroy = kinds.checked_number(destroy, "destroy", "a finite value", inside=np.isfinite)
-    elif not isinstance(destroy, str) or destroy not in FILLINGS:
-        hint = kinds.suggestion(destroy, FILLINGS) if isinstance(destroy, str) else ""
-        raise UnknownNameError("destroy", f"expected {', '.join(FILLINGS)} or a number, got {quoted(destroy)}{hint}")
-    classifier = Classifier(predict, shown, read, words, batch, closed=supplied is not None)
+    elif not isinstance(destroy, str) or destroy not in courses.FILLINGS:
+        hint = kinds.suggestion(destroy, courses.FILLINGS) if isinstance(destroy, str) else ""
+        fillings = ", ".join(courses.FILLINGS)
+        raise UnknownNameError("destroy", f"expected {fillings} or a number, got {quoted(destroy)}{hint}")
+    classifier = courses.Classifier(predict, shown, read, words, batch, closed=supplied is not None)
     whole, k = classifier.whole, len(classifier.words)
     coded = None if read is None else classifier.words.encode(read, "labels")
     columns = whole.classes if targets is None else np.asarray(targets)
@@ -571,7 +554,7 @@ def perturbation_test(
         raise InputError("targets", f"expected a column number for each of {n} images, got {quoted(targets)}")
     if columns.min() < 0 or columns.max() >= k:
         raise InputError("targets", f"expected columns from 0 to {k - 1}, got {columns.min()} to {columns.max()}")
-    setting = Setting(
+    setting = courses.Setting(
         where=where,
         steps=length,
         filling=destroy,
@@ -584,8 +567,8 @@ def perturbation_test(
     known = None
     if supplied is not None and coded is not None:
         own = supplied if isinstance(supplied, float) else supplied.ordered(classifier.words.classes)
-        known = KnownNoise(coded, k, noise_budget(own, coded, k, tail=(1 - level) / 2))
-    importance = {name: region_importance(one, where) for name, one in named.items()}
+        known = courses.KnownNoise(coded, k, noise_budget(own, coded, k, tail=(1 - level) / 2))
+    importance = {name: courses.region_importance(one, where) for name, one in named.items()}
     passes = setting.runs("random") + 2 * len(named) * setting.runs("most")
     total, done = passes * length * n, 0
     with reporting() as report:
@@ -596,20 +579,20 @@ def perturbation_test(
             if report is not None:
                 report(done, total, f"{done:,} of {total:,} destroyed images looked at")
 
-        goes = partial(course, classifier, shown, setting=setting, batch=batch, done=looked_at)
+        goes = partial(courses.course, classifier, shown, setting=setting, batch=batch, done=looked_at)
         chance = goes(next(iter(importance.values())), "random")  # random orders serve all maps
-        runs: dict[str, dict[Order, Course]] = {
+        runs: dict[str, dict[courses.Order, courses.Course]] = {
             name: {"most": goes(one, "most"), "random": chance, "least": goes(one, "least")}
             for name, one in importance.items()
         }
 
-    def described(run: Course, order: Order) -> tuple[Estimate, PerturbationCurve]:
-        return area_estimate(order, [run], known, level), curve_of(run, order, setting, known, level)
+    def described(run: courses.Course, order: courses.Order) -> tuple[Estimate, courses.PerturbationCurve]:
+        return courses.area_estimate(order, [run], known, level), courses.curve_of(run, order, setting, known, level)
 
     results, of_chance = [], described(chance, "random")
     for called, gone in runs.items():
-        difference = area_estimate(called, [gone["most"], chance], known, 1 - (1 - level) / len(named))
-        means = {f"area_{order}": gone[order].areas.mean(axis=0) for order in ORDERS}
+        difference = courses.area_estimate(called, [gone["most"], chance], known, 1 - (1 - level) / len(named))
+        means = {f"area_{order}": gone[order].areas.mean(axis=0) for order in courses.ORDERS}
         of_images: dict[str, Any] = {
             **means,
             "difference": means["area_most"] - means["area_random"],
@@ -617,7 +600,7 @@ def perturbation_test(
             "predicted": np.asarray(classifier.words.classes, dtype=object)[whole.classes],
             "label": read,
         }
-        both = {order: of_chance if order == "random" else described(gone[order], order) for order in ORDERS}
+        both = {order: of_chance if order == "random" else described(gone[order], order) for order in courses.ORDERS}
         results.append(
             MapResult(
                 name=called,
@@ -631,7 +614,7 @@ def perturbation_test(
                         row=int(row),
                         image=shown[row],
                         importance=named[called][row],
-                        destroyed=half_gone(shown, int(row), importance[called], setting),
+                        destroyed=courses.half_gone(shown, int(row), importance[called], setting),
                         most=gone["most"].values[:, row].mean(axis=0),
                         random=chance.values[:, row].mean(axis=0),
                     )
@@ -642,7 +625,7 @@ def perturbation_test(
     couples, pairs = list(itertools.combinations(runs, 2)), []
     for first, second in couples:
         most = [runs[one]["most"] for one in (first, second)]
-        gap = area_estimate(f"{first} - {second}", most, known, 1 - (1 - level) / len(couples))
+        gap = courses.area_estimate(f"{first} - {second}", most, known, 1 - (1 - level) / len(couples))
         better = {"holds": first, "misleads": second, "inconclusive": None}[_verdict(gap)]
         pairs.append(MapDifference(first=first, second=second, estimate=gap, better=better))
     falls = "accuracy" if measured == "accuracy" else "prediction kept"

@@ -10,6 +10,7 @@ import numpy as np
 
 from demele.classifiers import question
 from demele.classifiers.audit_plausibility import audit_notes
+from demele.classifiers.measures import confusion
 from demele.classifiers.measures.audit_interval import AuditInference, audited_ends, unseen_notes
 from demele.classifiers.measures.bias import (
     average_bounds,
@@ -17,16 +18,7 @@ from demele.classifiers.measures.bias import (
     observed_measure,
     worst_case_interval,
 )
-from demele.classifiers.measures.confusion import (
-    OF_CLASSES,
-    Average,
-    ConfusionCounts,
-    class_notes,
-    confusion_counts,
-    confusion_section,
-    largest_class_notes,
-    refuse_many_classes,
-)
+from demele.classifiers.measures.confusion import OF_CLASSES, Average, ConfusionCounts, largest_class_notes
 from demele.classifiers.of_scores import also_of_scores
 from demele.classifiers.question import Noise, as_value, classes_of, coded_like, expert_words, read_knowledge, trials_of
 from demele.classifiers.results import Estimate, estimate_columns, estimate_strips, measure_of, rests_on
@@ -93,7 +85,7 @@ def assessment_document(result: "Assessment") -> Document:
         sections=[
             Section("Measures", [_measures_table(titled, result.level)]),
             Section("Classes", [Table("Classes, least F1 first", columns, rows)]),
-            confusion_section(result.confusion),
+            confusion.confusion_section(result.confusion),
         ],
         methods=[
             f"A classifier was assessed on {', '.join(scope[:2])} with demele [@demele].",
@@ -393,7 +385,7 @@ class _Bounded(_Assessed):
 
     def _prove(self, data: Labelled, audit: CodedAudit) -> Note:
         """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
-        found, budget = confusion_counts(audit.labels, data.labels[audit.rows], data.k), self.budget
+        found, budget = confusion.confusion_counts(audit.labels, data.labels[audit.rows], data.k), self.budget
         np.fill_diagonal(found, 0)
         if found.sum() > budget.wrong:
             raise InputError("noise", f"allows {budget.wrong} wrong labels, the audit shows {found.sum()}; allow more")
@@ -525,7 +517,7 @@ class _Audited(_Assessed):
 
 def table_of(data: Labelled) -> Counts:
     """Count the first model's predictions against the labels."""
-    table: Counts = confusion_counts(data.labels, data.predictions[0], data.k)
+    table: Counts = confusion.confusion_counts(data.labels, data.predictions[0], data.k)
     return table
 
 
@@ -649,7 +641,7 @@ def assess(
     averages = tuple(dict.fromkeys(checked_name(name, "average", get_args(Average)) for name in names))
     rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, classes))
-    refuse_many_classes(data)
+    confusion.refuse_many_classes(data)
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
     together = question.read_groups(groups, data.n)
@@ -697,7 +689,7 @@ def assess(
         assumptions=found.assumptions if clusters is None else (_GROUPS_DRAWN, *found.assumptions[1:]),
         notes=(
             *(first_notes or [*_notes(table, estimates), *largest_class_notes(data, level=level, groups=clusters)]),
-            *class_notes(data),
+            *confusion.class_notes(data),
             *found.notes,
             *_cut_notes(found.cut, estimates),
             *question.group_notes(together, used=clusters is not None, apart=apart),
