@@ -548,23 +548,19 @@ def absorption(
 
 def _space(decoder: object, activations: object, rows: ConceptRows) -> tuple[Floats, Floats] | None:
     """Return decoder and activations, which come together."""
-    if decoder is None and activations is None:
+    both = {"decoder": decoder, "activations": activations}
+    absent = [name for name, given in both.items() if given is None]
+    if len(absent) == 2:
         return None
-    if decoder is None or activations is None:
-        absent = "decoder" if decoder is None else "activations"
-        raise InputError(absent, "expected decoder and activations together: the probe is of the activations")
-    of_codes, of_rows = (
-        read_codes(given, name).dense() for given, name in ((decoder, "decoder"), (activations, "activations"))
-    )
+    if absent:
+        raise InputError(absent[0], "expected decoder and activations together: the probe is of the activations")
+    of_codes, of_rows = (read_codes(given, name).dense() for name, given in both.items())
     for name, given, wanted in (("decoder", of_codes, rows.codes.d), ("activations", of_rows, rows.codes.n)):
         if len(given) != wanted:
             what = "code" if name == "decoder" else "sample"
             raise InputError(name, f"expected a row for each of the {wanted} {what}s, got {len(given)}")
     if of_codes.shape[1] != of_rows.shape[1]:
-        raise InputError(
-            ("decoder", "activations"),
-            f"expected as many dimensions, got {of_codes.shape[1]} and {of_rows.shape[1]}",
-        )
+        raise InputError(tuple(both), f"expected as many dimensions, got {of_codes.shape[1]} and {of_rows.shape[1]}")
     return of_codes, of_rows
 
 
