@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
@@ -495,7 +494,9 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> 
         zipfile.ZipFile(cast("IO[bytes]", whole), "w") as archive,
     ):
         n, shape = len(images), images.shape
-        with _member(archive, "images") as member:
+        # the date of an entry is that of a new ZipInfo, 1980: the same set gives the same bytes
+        opened = partial(archive.open, mode="w", force_zip64=True)
+        with opened(zipfile.ZipInfo("images.npy")) as member:
             npy.write_array_header_1_0(member, {"descr": "|u1", "fortran_order": False, "shape": (n, *shape)})
             per_block = max(1, array_images.BLOCK // int(np.prod(shape)))
             for start in range(0, n, per_block):
@@ -504,16 +505,9 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> 
                 if report is not None:
                     report(int(rows[-1]) + 1, n, f"images of {images.name}")
         for name, held in arrays.items():
-            with _member(archive, name) as member:
+            with opened(zipfile.ZipInfo(f"{name}.npy")) as member:
                 npy.write_array(member, held, allow_pickle=False)
     return path
-
-
-@contextmanager
-def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
-    # the date of an entry is that of a new ZipInfo, 1980: the same set gives the same bytes
-    with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-        yield member
 
 
 # Sets of images by name -----------------------------------------------------------------------------------------------

@@ -132,9 +132,8 @@ class FactorSpace(TableResult):
             raise InputTypeError("period", f"expected a mapping of names to numbers, got {type(cyclic).__name__}")
         for name, length in cyclic.items():
             self._check_period(name, length, "period")
-        object.__setattr__(
-            self, "period", tuple(float(cyclic[name]) if name in cyclic else None for name in self.names)
-        )
+        periods = tuple(float(cyclic[name]) if name in cyclic else None for name in names)
+        object.__setattr__(self, "period", periods)
         if isinstance(symmetric, str) or not isinstance(symmetric, Sequence):
             raise InputTypeError("symmetric", f"expected (factor, other, value, period) each, got {quoted(symmetric)}")
         object.__setattr__(self, "symmetric", tuple(self._read_symmetry(one) for one in symmetric))

@@ -400,29 +400,6 @@ def _ranks(presorted: Presorted, slots: Rows) -> Rows:
     return np.take_along_axis(presorted.rank, slots % presorted.n_rows, axis=1)
 
 
-def _children(level: _Level, splits: _Splits, first_child: int) -> _Level:
-    """Return new nodes and their slots, node by node: of each node that was split the left child, then the right."""
-    chosen, to_left, sizes, trees = splits.chosen, splits.last_left - level.starts + 1, level.sizes, level.trees
-    is_split = splits.quality >= 0
-    if not is_split.all():
-        chosen = chosen.take(np.flatnonzero(np.repeat(is_split, sizes)))
-        to_left, sizes, trees = to_left[is_split], sizes[is_split], trees[is_split]
-    both = np.stack([to_left, sizes - to_left], axis=1).reshape(-1)
-    return _Level(chosen, both, first_child + np.arange(len(both)), np.repeat(trees, 2))
-
-
-def _roots(presorted: Presorted, members: Flags) -> tuple[Rows, _Level]:
-    """Return the slots of all trees along every code, sorted, and the roots."""
-    n_trees, n_rows = members.shape
-    flat = presorted.order.reshape(-1)
-    lines = [
-        flat.take(np.flatnonzero(member.take(flat))).reshape(presorted.n_codes, -1) + tree * n_rows
-        for tree, member in enumerate(members)
-    ]
-    slots, trees = np.concatenate(lines, axis=1), np.arange(n_trees)
-    return slots, _Level(slots[0], members.sum(axis=1), trees, trees)
-
-
 def grow_trees(
     presorted: Presorted,
     target: Floats | Rows,
@@ -476,8 +453,15 @@ def grow_trees(
         criterion = _Variance(np.asarray(target, dtype=np.float64), n_trees)
     else:
         criterion = _Gini(np.asarray(target, dtype=np.intp), n_classes, presorted.n_codes, n_trees)
-    slots, born = _roots(presorted, members)
-    level = _Level(criterion.lines(slots), born.sizes, born.nodes, born.trees)
+    # the slots of all trees along every code, sorted, and the roots
+    flat = presorted.order.reshape(-1)
+    lines = [
+        flat.take(np.flatnonzero(member.take(flat))).reshape(presorted.n_codes, -1) + tree * n_rows
+        for tree, member in enumerate(members)
+    ]
+    slots, sizes, trees = np.concatenate(lines, axis=1), members.sum(axis=1), np.arange(n_trees)
+    level = _Level(criterion.lines(slots), sizes, trees, trees)
+    born = _Level(slots[0], sizes, trees, trees)
 
     table: list[dict[str, Array]] = []
     n_nodes = n_trees
@@ -515,8 +499,12 @@ def grow_trees(
         rows["threshold"][at] = splits.threshold[is_split]
         rows["left"][at] = n_nodes + 2 * np.arange(len(at))
         rows["decrease"][at] = criterion.decrease(level, splits.quality)[is_split]
-        born = _children(level, splits, n_nodes)
-        n_nodes += 2 * len(at)
+        # new nodes and their slots: of each node that was split the left child, then the right
+        to_left, sizes = (splits.last_left - level.starts + 1)[is_split], level.sizes[is_split]
+        both = np.stack([to_left, sizes - to_left], axis=1).reshape(-1)
+        chosen = splits.chosen.take(np.flatnonzero(np.repeat(is_split, level.sizes)))
+        born = _Level(chosen, both, n_nodes + np.arange(len(both)), np.repeat(level.trees[is_split], 2))
+        n_nodes += len(both)
 
     columns = {name: np.concatenate([rows[name] for rows in table]) for name in table[0]}
     by_node = np.argsort(columns.pop("nodes"))
