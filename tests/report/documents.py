@@ -53,36 +53,22 @@ def plain() -> Document:
     """Every block and every figure once."""
     models = [("claude_3_opus", 0.852, 0.842, 0.862), ("gpt_4o_2024_05_13", 0.848, 0.839, 0.858)]
     models += [("gemini_1_5_pro_0409", 0.820, 0.809, 0.830), ("llama_3_70b", 0.801, 0.790, 0.812)]
-    states = [
-        Pill("better", "good", 3),
-        Pill("inconclusive", "open", 2),
-        Pill("worse", "bad", 1),
-        Pill("no data", "none"),
-    ]
+    states = [Pill("better", "good", 3), Pill("inconclusive", "open", 2), Pill("worse", "bad", 1)]
+    states += [Pill("no data", "none")]
+    rows = []
+    for (who, value, low, high), state in zip(models, states, strict=True):
+        marks = [Mark("span", low - 0.82, high - 0.82), Mark("dot", value - 0.82)]
+        rows.append(Strip(name(who), marks, written(value - 0.82, "points"), state))
     strips = Strips(
         "Difference to the baseline",
-        [
-            Strip(
-                name(who),
-                [Mark("span", low - 0.82, high - 0.82), Mark("dot", value - 0.82)],
-                written(value - 0.82, "points"),
-                state,
-            )
-            for (who, value, low, high), state in zip(models, states, strict=True)
-        ],
+        rows,
         "points",
         "percentage points",
         sides=("baseline better", "candidate better"),
         zero=0.0,
     )
-    columns = {
-        "Model": "text",
-        "Accuracy": "percent",
-        "95% interval": "percent",
-        "Beats": "count",
-        "p": "p?",
-        "Verdict": "text",
-    }
+    columns = {"Model": "text", "Accuracy": "percent", "95% interval": "percent", "Beats": "count"}
+    columns |= {"p": "p?", "Verdict": "text"}
     table = Table(
         "Accuracy of each model",
         columns,
@@ -101,16 +87,11 @@ def plain() -> Document:
         series={0: "score", INK: "chance level"},
     )
     x = [step / 20 for step in range(21)]
+    roots = [math.sqrt(at) for at in x]
     curves = Lines(
         "Score by epoch",
         [
-            Line(
-                "MIG",
-                x,
-                [math.sqrt(at) for at in x],
-                [math.sqrt(at) * 0.9 for at in x],
-                [math.sqrt(at) * 1.1 for at in x],
-            ),
+            Line("MIG", x, roots, [root * 0.9 for root in roots], [root * 1.1 for root in roots]),
             Line("SAP", x, [at**2 for at in x]),
             Line("runs", x[::4], [0.3, 0.5, None, 0.2, 0.6, 0.7]),
         ],
@@ -119,33 +100,27 @@ def plain() -> Document:
         at=[(0.42, "holds up to 42%")],
         zero=0.0,
     )
+    codes, factors = ["z1", "z2", "z3"], ["class", "slant", "width", "height"]
+    waves = enumerate([*codes, *factors], start=1)
     heat = Heat(
         "Shares of the factor's entropy",
-        ["z1", "z2", "z3"],
-        ["class", "slant", "width", "height"],
+        codes,
+        factors,
         [[0.31, 0.02, 0.12, None], [0.24, 0.11, 0.04, 0.15], [0.01, 0.0, 0.82, 0.07]],
         "percent.0",
         ("code", "factor"),
         rings=frozenset({(2, 2), (0, 0)}),
         struck=frozenset({(2, 0), (2, 1)}),
-        scatter=Rows(
-            {
-                key: [math.sin(row * (place + 1)) for row in range(200)]
-                for place, key in enumerate(("z1", "z2", "z3", "class", "slant", "width", "height"))
-            }
-        ),
+        scatter=Rows({key: [math.sin(row * wave) for row in range(200)] for wave, key in waves}),
     )
     signed = Heat("Rank correlations", ["MIG", "SAP"], ["MIG", "SAP"], [[1.0, -0.62], [-0.62, 1.0]], scale="both ways")
+    cells = {(0, 0): Pill("holds", "good"), (0, 1): Pill("fails", "bad")}
+    cells |= {(1, 0): Pill("open", "open"), (1, 2): Pill("n/a", "none")}
     grid = Matrix(
         "Criteria",
         ["mig", "sap"],
         ["rotation", "noise", "duplicates"],
-        {
-            (0, 0): Pill("holds", "good"),
-            (0, 1): Pill("fails", "bad"),
-            (1, 0): Pill("open", "open"),
-            (1, 2): Pill("n/a", "none"),
-        },
+        cells,
         {"holds": "criterion met", "fails": "criterion not met"},
         {
             (0, 1): [
@@ -157,6 +132,12 @@ def plain() -> Document:
     )
     long = Table(
         "Every row", {"Row": "text", "Value": "number"}, [(f"row {row}", (row * 7) % 50 / 50) for row in range(50)]
+    )
+    answers = Strips("Answers", [Strip("right", [Mark("bar", 4200)])], "count")
+    network = Graph(
+        "Network",
+        {"in": (0, 0, "input"), "a": (1, -1, "node"), "b": (1, 1, "node"), "out": (2, 0, "output")},
+        [("in", "a", 1.0), ("in", "b", 0.3), ("a", "out", 0.8), ("b", "out", None)],
     )
     return Document(
         kind="Comparison of classifiers",
@@ -172,29 +153,9 @@ def plain() -> Document:
             Section("Scores", [bars, table, "A paragraph.", None, ""]),
             Section("Code-factor matrix", [heat, signed]),
             Section("Criteria", [grid]),
-            Section(
-                "Curves",
-                [
-                    Choice(
-                        "Curve",
-                        {
-                            "One": [curves],
-                            "Other": [Strips("Answers", [Strip("right", [Mark("bar", 4200)])], "count")],
-                        },
-                    )
-                ],
-            ),
+            Section("Curves", [Choice("Curve", {"One": [curves], "Other": [answers]})]),
             Section("Traversals", [Images("Traversals", [("z1", [("step 1", png()), ("step 2", png(grey=200))])], 12)]),
-            Section(
-                "Structure",
-                [
-                    Graph(
-                        "Network",
-                        {"in": (0, 0, "input"), "a": (1, -1, "node"), "b": (1, 1, "node"), "out": (2, 0, "output")},
-                        [("in", "a", 1.0), ("in", "b", 0.3), ("a", "out", 0.8), ("b", "out", None)],
-                    )
-                ],
-            ),
+            Section("Structure", [network]),
             Section("Data", [long]),
         ],
         assumptions=["At most 108 labels are wrong", "Rows are a random sample of the population."],
@@ -216,22 +177,13 @@ def hostile() -> Document:
     """Names that are markup, signs of control or very long, and values that are missing or infinite, everywhere."""
     names = [name(text) for text in HOSTILE]
     texts = list(HOSTILE)
+    rows = []
+    for i, one in enumerate(names):
+        marks = [Mark("span", BAD[i % 4], 0.5), Mark("dot", BAD[i % 4]), Mark("bar", BAD[(i + 1) % 4])]
+        rows.append(Strip(one, [*marks, Mark("tick", 0.1)], texts[1], Pill(texts[2], "open")))
     strips = Strips(
         texts[0],
-        [
-            Strip(
-                one,
-                [
-                    Mark("span", BAD[i % 4], 0.5),
-                    Mark("dot", BAD[i % 4]),
-                    Mark("bar", BAD[(i + 1) % 4]),
-                    Mark("tick", 0.1),
-                ],
-                texts[1],
-                Pill(texts[2], "open"),
-            )
-            for i, one in enumerate(names)
-        ],
+        rows,
         "percent",
         texts[2],
         {0: texts[1]},
@@ -261,15 +213,15 @@ def hostile() -> Document:
         {texts[0]: texts[1]},
         {(i, 0): [texts[i], texts[0]] for i in range(8)},
     )
+    forms = ("text", "number", "percent", "points", "p", "count", "code?", "text")
     table = Table(
         texts[6],
-        {
-            texts[i]: form
-            for i, form in enumerate(("text", "number", "percent", "points", "p", "count", "code?", "text"))
-        },
+        dict(zip(texts, forms, strict=True)),
         [(one, *BAD, None, texts[0], Pill(texts[1])) for one in names],
         note=texts[1],
     )
+    places = {one: (i, i % 3, texts[0]) for i, one in enumerate(names)}
+    graph = Graph(texts[5], places, [(names[0], names[1], None), (names[1], names[2], 0.0)])
     return Document(
         kind=texts[0],
         title=texts[1],
@@ -282,26 +234,9 @@ def hostile() -> Document:
         next=[(texts[0], "demele score 'a b.csv' " + "y" * 200)],
         sections=[
             Section(texts[0], [table, lines, heat, grid, *texts]),
-            Section(
-                "Images",
-                [
-                    Images(texts[7], [(texts[0], [(texts[7], png())])]),
-                ],
-            ),
-            Section(
-                texts[2],
-                [Choice(texts[7], {one: [table] for one in names})],
-            ),
-            Section(
-                "Graph",
-                [
-                    Graph(
-                        texts[5],
-                        {one: (i, i % 3, texts[0]) for i, one in enumerate(names)},
-                        [(names[0], names[1], None), (names[1], names[2], 0.0)],
-                    )
-                ],
-            ),
+            Section("Images", [Images(texts[7], [(texts[0], [(texts[7], png())])])]),
+            Section(texts[2], [Choice(texts[7], {one: [table] for one in names})]),
+            Section("Graph", [graph]),
         ],
         assumptions=texts,
         notes=[Notice(text, "warning", names) for text in texts],
