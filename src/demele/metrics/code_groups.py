@@ -20,24 +20,12 @@ from demele.core.result import Note, Severity
 from demele.estimation.counts import MAX_ENTRIES, BinnedRows, Binning, JointCounts, PackedRows
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable, entropy
-from demele.estimation.linear_recovery import (
-    Basis,
-    canonical,
-    explained_share,
-    largest_with_classes,
-    mid_ranks,
-)
+from demele.estimation.linear_recovery import Basis, canonical, explained_share, largest_with_classes, mid_ranks
 from demele.estimation.univariate import unit_vectors
 from demele.metrics.data import Data, TableSettings, folds
 from demele.metrics.guards import ASK, listed
 from demele.metrics.metric import Metric
-from demele.metrics.source import (
-    InMemory,
-    Subject,
-    bootstrap_weights,
-    constant_codes_note,
-    nearest_neighbours_of_groups,
-)
+from demele.metrics.source import InMemory, Subject, bootstrap_weights, nearest_neighbours_of_groups
 from demele.runtime.work import one_thread
 
 # Several columns as one code ------------------------------------------------------------------------------------------
@@ -258,7 +246,7 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
         return Grouped(source, groups, said)
     if not groups.joint:
         codes = replace(source.data.codes, names=groups.names)
-        return InMemory(_renamed(source, codes, said), source.data.codes_std)
+        return InMemory(source.subject("rows").with_codes(codes, said), source.data.codes_std)
     # one column for each group, as papers on vector-valued codes do
     if source.data.codes_std is not None:
         raise InputError("std", "standard deviations of columns say nothing of their components; leave them out")
@@ -279,14 +267,7 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
         severity: Severity = "info" if share >= MOSTLY else "warning"
         notes.append(Note(code="reduced-group", message=message, subject=(name,), severity=severity))
     codes = Codes(columns, groups.names, columns.min(axis=0), columns.max(axis=0))
-    return InMemory(_renamed(source, codes, {**said, "reduce_groups": reduce}, notes))
-
-
-def _renamed(source: InMemory, codes: Codes, said: Mapping[str, object], more: Sequence[Note] = ()) -> Subject:
-    subject = source.subject("rows")
-    notes = [note for note in subject.notes if note.code != "constant-code"]
-    notes += [constant_codes_note(codes)] if codes.constant.any() else []
-    return replace(subject, codes=codes, notes=(*notes, *more), arguments=said)
+    return InMemory(source.subject("rows").with_codes(codes, {**said, "reduce_groups": reduce}, notes))
 
 
 class Grouped(InMemory):
@@ -309,9 +290,8 @@ class Grouped(InMemory):
         super().__init__(of_columns)
         self.groups, self._columns = groups, source
         self.data = Data(source.data.codes, source.data.factors, None, groups)
-        constant = source.data.codes.constant
-        chosen = [next((one for one in columns if not constant[one]), columns[0]) for columns in groups.columns]
         whole = source.data.codes
+        chosen = [next((one for one in columns if not whole.constant[one]), columns[0]) for columns in groups.columns]
         codes = Codes(np.asarray(whole.values[:, chosen]), groups.names, whole.low[chosen], whole.high[chosen])
         self._of_groups = replace(of_columns, codes=codes, arguments=said)
         sizes = [len(columns) for columns in groups.columns]

@@ -94,6 +94,12 @@ class Subject:
         columns = tuple(self.factors.columns[index] for index in self.active)
         return Factors(columns, self.factors.missing, self.factors.ambiguous)
 
+    def with_codes(self, codes: Codes, said: Mapping[str, object], more: Sequence[Note] = ()) -> "Subject":
+        """Return what is known of the same rows under other codes."""
+        notes = [note for note in self.notes if note.code != "constant-code"]
+        notes += [constant_codes_note(codes)] if codes.constant.any() else []
+        return replace(self, codes=codes, notes=(*notes, *more), arguments={**self.arguments, **said})
+
     @overload
     def spread_factors(self, values: Floats) -> Floats: ...
 
@@ -288,8 +294,7 @@ class InMemory(Source):
         rounding = ROUNDED * (np.maximum(np.abs(codes.low), np.abs(codes.high)) @ np.abs(matrix))
         values[:, np.ptp(values, axis=0) <= rounding] = 0.0
         codes = Codes(values, tuple(names), values.min(axis=0), values.max(axis=0))
-        kept = tuple(note for note in self._subject.notes if note.code != "constant-code")
-        return type(self)(replace(self._subject, codes=codes, notes=kept))
+        return type(self)(self._subject.with_codes(codes, {}))
 
     def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
         """Return the information table of all rows."""

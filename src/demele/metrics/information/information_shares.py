@@ -1,5 +1,6 @@
 """Shares of the information that are in one place: InfoMEC (Hsu et al. 2023) and MED (Cao et al. 2022)."""
 
+from functools import partial
 from typing import Literal, Unpack
 
 import numpy as np
@@ -364,6 +365,13 @@ def infoe(
 # MED: DCI's entropies of codes and of factors, on shares of information (Cao et al. 2022) -----------------------------
 
 Counted = Literal["informative", "all"]
+_MEDMetric = partial(
+    InformationMetric,
+    source="Cao et al. 2022 (MED)",
+    references=("cao2022empirical",),
+    when={InformationTable: lambda _, options: options["top_k"] is None},
+    in_all=False,
+)
 
 
 def _shares_of_codes(table: InformationTable, active: Counted) -> Floats:
@@ -436,17 +444,13 @@ def split_tables(
     return information_table(parts[0].merge(parts[1])), [(first, second), (second, first)]
 
 
-@InformationMetric(
+@_MEDMetric(
     title="MED modularity",
     properties=("modularity",),
     native="per code",
-    source="Cao et al. 2022 (MED)",
-    references=("cao2022empirical",),
     definition="1 - entropy of a code's shares of the information on the factors, relative to its largest",
     needs_factors=2,
-    when={InformationTable: lambda _, options: options["top_k"] is None},
     undefined="they tell nothing beyond chance, or are not among the best of a factor",
-    in_all=False,
 )
 def med_modularity(
     state: InformationTable | Data,
@@ -540,16 +544,12 @@ def med_modularity(
     )
 
 
-@InformationMetric(
+@_MEDMetric(
     title="MED compactness",
     properties=("compactness",),
-    source="Cao et al. 2022 (MED)",
-    references=("cao2022empirical",),
     definition="1 - entropy of the codes' shares of the information on a factor, relative to its largest",
     needs_codes=2,
-    when={InformationTable: lambda _, options: options["top_k"] is None},
     undefined="no active code informs on them",
-    in_all=False,
 )
 def med_compactness(
     state: InformationTable | Data,

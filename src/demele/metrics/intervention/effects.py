@@ -22,7 +22,7 @@ from demele.estimation.cells import (
     summarise_cells,
     total_effects,
 )
-from demele.estimation.counts import ColumnBins, factor_bins
+from demele.estimation.counts import factor_bins
 from demele.estimation.irs import (
     CellExtremes,
     Centre,
@@ -452,7 +452,6 @@ def _read(codes: object, factors: object, bins: object, centre: str) -> tuple[Da
 FEW_FREE = 30
 #: Distance of the score of perfect codes from 1 that is told.
 TOLD_FROM = 0.005
-MATRIX_OF = "total effect of a factor on a code"
 
 
 def pooled(effect: Floats, pooling: str, overlap_weight: float) -> Floats:
@@ -565,10 +564,8 @@ def omes(
     >>> round(demele.metrics.omes(with_sum, demele.Factors(factors, kinds="categorical")).value, 6)
     0.694444
     """
-    names: Sequence[str]
-    sizes: Sequence[ColumnBins | None]
     if isinstance(state, CellSums):
-        names, sizes, cells, known = state.names, state.bins, state.cells, state.cells.count > 0
+        names, sizes, cells, known = tuple(state.names), list(state.bins), state.cells, state.cells.count > 0
     else:
         names, sizes = state.factors.names, [factor_bins(one, as_binning(bins)) for one in state.factors.columns]
         labels, n_levels = state.factor_labels(bins)
@@ -621,7 +618,7 @@ def omes(
         value=np.asarray(per_factor.mean()),
         per_factor=per_factor,
         matrix=effects,
-        matrix_of=MATRIX_OF,
+        matrix_of="total effect of a factor on a code",
         details={"usable_rows": {name: float(rows / found.n) for name, rows in zip(names, found.rows, strict=True)}},
         notes=tuple(notes),
     )

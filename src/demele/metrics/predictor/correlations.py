@@ -32,14 +32,12 @@ from demele.metrics.options import RunOptions
 from demele.metrics.source import RegDim, Source
 
 Average = Literal["coverage", "matched"]
-MATRIX_OF = "absolute correlation, or correlation ratio for categorical factors"
-_MOVED = Guards(outliers="move it", bins=False, fewest_rows=50)
 _CorrelationMetric = partial(
     Metric,
     family="predictor",
     native="per factor",
     range=(-1.0, 1.0),
-    guards=_MOVED,
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     in_groups=True,
     on_circles=True,
     in_all=False,
@@ -194,7 +192,7 @@ def _of_matrix(matrix: Floats, average: str, own: Floats | None = None) -> Nativ
         value=np.asarray(own.sum() / (m if average == "coverage" else min(d, m))),
         per_factor=own,
         matrix=matrix,
-        matrix_of=MATRIX_OF,
+        matrix_of="absolute correlation, or correlation ratio for categorical factors",
         details={"assignment": [int(code) if code >= 0 else None for code in pairs]},
     )
 
@@ -342,8 +340,6 @@ def _filled(found: Floats, n: int) -> Floats:
 
 # Share of each factor that an affine map of all codes explains --------------------------------------------------------
 
-BLOCKS = "share of a factor that an affine map of one group explains"
-
 
 @_CorrelationMetric(
     title="affine R2",
@@ -412,7 +408,8 @@ def r2_affine(state: CrossProducts | Data, **run: Unpack[RunOptions]) -> Native:
     if isinstance(state, CrossProducts) or state.groups is None:
         return found
     alone = [_explained_by_rows(state, state.columns_of([code]))[0] for code in range(state.n_codes)]
-    return replace(found, matrix=np.array(alone), matrix_of=BLOCKS)
+    what = "share of a factor that an affine map of one group explains"
+    return replace(found, matrix=np.array(alone), matrix_of=what)
 
 
 def _explained_by_rows(data: Data, columns: list[int] | None = None) -> tuple[Floats, Floats]:

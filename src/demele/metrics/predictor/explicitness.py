@@ -17,23 +17,21 @@ from demele.metrics.guards import FRAGILE, moved_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams
 from demele.metrics.options import Bins, RunOptions
 
+_ProbeMetric = partial(
+    Metric, family="predictor", properties=("explicitness",), native="per factor", range=(-1.0, 1.0), slow=1
+)
 #: Up to so many training rows a fixed penalty of the probes is worth a second look.
 PENALTY_MATTERS = 5_000
 
 
-@Metric(
+@_ProbeMetric(
     title="Explicitness",
-    family="predictor",
-    properties=("explicitness",),
-    native="per factor",
-    range=(-1.0, 1.0),
     source="Ridgeway & Mozer 2018, section 3",
     references=("ridgeway2018learning",),
     definition="2 AUC - 1 of one-vs-rest logistic regressions on the codes, mean over the factor's values",
     aliases=("explicitness_score",),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     undefined="no value of them is both in the training and in the test rows",
-    slow=1,
     probe=("penalty", (1.0, 0.25, 0.5, 2.0, 4.0)),
     in_groups=True,
     corrected_by=("transition",),
@@ -294,18 +292,13 @@ def _by_features(
     return losses
 
 
-@Metric(
+@_ProbeMetric(
     title="Capacity explicitness",
-    family="predictor",
-    properties=("explicitness",),
-    native="per factor",
-    range=(-1.0, 1.0),
     source="Eastwood et al. 2023 (DCI-ES)",
     references=("eastwood2023dcies",),
     definition="area between a factor's losses and their smallest, over the capacity of the predictor",
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="no predictor reads them",
-    slow=1,
     probe=("largest", (1024, 64, 256, 512, 4096)),
     in_all=False,
 )

@@ -109,7 +109,6 @@ Graph = Annotated[
 ]
 #: Rows for each column of a regression, in each half.
 ROWS_PER_COLUMN = 2
-MATRIX_OF = "whether a code depends on a factor, given the others, by the tests"
 
 
 @Metric(
@@ -235,7 +234,7 @@ def tmex(
         value=np.asarray(per_code.mean()),
         per_code=per_code,
         matrix=depends.astype(np.float64),
-        matrix_of=MATRIX_OF,
+        matrix_of="whether a code depends on a factor, given the others, by the tests",
         details={
             "mismatches": int(wrong.sum()),
             "p_values": p.tolist(),
