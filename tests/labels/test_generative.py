@@ -141,6 +141,8 @@ def sampled(runs: int, table: Annotations, **options: Any) -> list[Consensus]:
         ]
 
 
+#: Answers, items, classes, features and their model, priors of right and other answers, prior of the classes.
+Case = tuple[list[Answer], int, int, NDArray[Any] | None, str, tuple[float, float], tuple[float, ...]]
 CASES = [
     pytest.param((TWO, 5, 2, None, "counts", (2.0, 1.0), (1.0, 1.0)), id="two classes"),
     pytest.param((TWO, 5, 2, None, "counts", (1.5, 0.3), (3.0, 0.7)), id="small uneven priors"),
@@ -151,7 +153,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_posterior_is_that_of_enumeration(case: Any) -> None:
+def test_posterior_is_that_of_enumeration(case: Case) -> None:
     answers, n, k, features, model, right_other, of_class = case
     exact = Exact(n, answers, priors(*right_other, k), np.array(of_class), features, model, 0.8)
     found = sampled(
@@ -173,7 +175,7 @@ def test_posterior_is_that_of_enumeration(case: Any) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_objective_is_the_log_joint(case: Any) -> None:
+def test_objective_is_the_log_joint(case: Case) -> None:
     answers, n, k, features, model, right_other, of_class = case
     exact = Exact(n, answers, priors(*right_other, k), np.array(of_class), features, model, 0.8)
     table = table_of(answers, n, k)
