@@ -4,23 +4,17 @@ These are tests of the environment that ``make test`` installs.
 """
 
 import importlib.metadata
-import re
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
-ROOT = Path(__file__).parents[2]
+from tests.install.test_minimums import pins
+
 #: The first release of the oldest Python that demele promises; Debian's was 3.11.2 for years.
 OLDEST_PYTHON = "3.11.0"
-PINS = {
-    canonicalize_name(name): version
-    for name, version in re.findall(
-        r"^([^#=\s]+)==([^#\s]+)", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE
-    )
-}
+PINS = {canonicalize_name(name): version for name, version in pins("constraints.txt").items()}
 INSTALLED = {
     canonicalize_name(distribution.metadata["Name"]): distribution
     for distribution in importlib.metadata.distributions()

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,20 +68,11 @@ def changed(path: Path, line: int, place: Place, value: Any) -> str:
     return "".join(json.dumps(one) + "\n" for one in lines)
 
 
-def refused(load: Callable[[Path], object], text: str, folder: Path) -> None:
-    (folder / "study.jsonl").write_text(text, encoding="utf-8")
+@pytest.mark.parametrize(("path", "change"), [(EMBEDDED, one) for one in STUDY] + [(PRUNING, one) for one in PRUNED])
+def test_a_changed_study_is_refused(path: Path, change: Change, tmp_path: Path) -> None:
+    (tmp_path / "study.jsonl").write_text(changed(path, *change), encoding="utf-8")
     with pytest.raises(FormatError):
-        load(folder / "study.jsonl")
-
-
-@pytest.mark.parametrize(("line", "place", "value"), STUDY)
-def test_a_changed_study_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
-    refused(lab.load_study, changed(EMBEDDED, line, place, value), tmp_path)
-
-
-@pytest.mark.parametrize(("line", "place", "value"), PRUNED)
-def test_a_changed_study_of_pruning_is_refused(line: int, place: Place, value: Any, tmp_path: Path) -> None:
-    refused(lab.load_pruning, changed(PRUNING, line, place, value), tmp_path)
+        (lab.load_study if path == EMBEDDED else lab.load_pruning)(tmp_path / "study.jsonl")
 
 
 def test_a_row_with_another_key_is_refused(tmp_path: Path) -> None:
