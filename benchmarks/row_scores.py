@@ -111,7 +111,7 @@ def measured(cell: Cell, repeats: int) -> Row:
         true, given = scored(cell.world, cell.judge, rng)
         rows = rng.permutation(N)[: cell.labels]
         low, high = pooled_strata(given, rows, true[rows]).ends(TAIL)
-        _, bottom, top, _ = prediction_powered(given, rows, true[rows], tail=TAIL)
+        _, bottom, top = prediction_powered(given, rows, true[rows], tail=TAIL)
         ends.append((low, high, bottom, top))
     low, high, bottom, top = np.array(ends).T
     points = 200 if cell.world.startswith("prefer") else 100

@@ -56,8 +56,8 @@ def slow_interval(
     level: float = 0.95,
     population: bool = True,
     group: list[int] | None = None,
-) -> tuple[float, float, float, float]:
-    """Return the estimate, both ends and the slope."""
+) -> tuple[float, float, float]:
+    """Return the estimate and both ends."""
     n, k, tail = len(s), len(rows), (1 - level) / 2
     w = [1.0] * k if w is None else w
     strata = stratum_lists(s, k)
@@ -151,4 +151,4 @@ def slow_interval(
         wider *= math.sqrt(max(1.0, effect)) * student.isf(tail, g - 1) / z
     below = math.sqrt(top_high**2 + low**2 + sampling) * wider
     above = math.sqrt(top_low**2 + high**2 + sampling) * wider
-    return theta, max(theta - below, 0.0), min(theta + above, 1.0), slope
+    return theta, max(theta - below, 0.0), min(theta + above, 1.0)

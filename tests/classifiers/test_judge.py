@@ -237,13 +237,11 @@ def test_verdicts_on_several_pairs_share_an_error() -> None:
     found = judge(scores, noise=0)
     assert [one.name for one in found.differences] == ["B - A", "C - A", "C - B"]
     means = [trusted_mean(scores[b].minus(scores[a]), gate=0) for a, b in [("A", "B"), ("A", "C"), ("B", "C")]]
-    p_values = np.array([2 * (one.p_value or 0.0) for one in means])
-    kept = holm(p_values, 0.05)
+    kept = holm(np.array([2 * (one.p_value or 0.0) for one in means]), 0.05)
     assert [one.verdict == "above" for one in found.differences] == kept.tolist()
     assert "Verdicts on 3 pairs share an error of 5%" in str(found.document().below[0].note)
     bounded = judge(scores, noise=0.01, inference="test_set")
-    narrow = bounded_mean(scores["C"].minus(scores["B"]), 0.01)
-    assert (bounded["C - B"].verdict == "above") == (narrow.low > 0)
+    assert (bounded["C - B"].verdict == "above") == (bounded_mean(scores["C"].minus(scores["B"]), 0.01).low > 0)
     assert len(found.document().below[0].rows) == 3
 
 
@@ -276,8 +274,7 @@ def files(folder: Path, example: Any) -> list[str]:
     [(["--gate", "0.8"], 1), (["--gate", "0.75"], 0), ([], 1), (["--gate", "7"], 2), (["--group", "x"], 2)],
 )
 def test_the_command(tmp_path: Path, example: Any, capsys: Any, more: list[str], status: int) -> None:
-    words = files(tmp_path, example)
-    assert main(["judge", *words, *more]) == status
+    assert main(["judge", *files(tmp_path, example), *more]) == status
     if status < 2:
         text = capsys.readouterr().out
         assert "83.6%  [78.6%, 88.0%]" in text

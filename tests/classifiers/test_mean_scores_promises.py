@@ -96,8 +96,7 @@ def test_humans_who_err_are_allowed_for(kind: str, labels: int) -> None:
             "one-sided": np.where(slips, 0.0, right),
             "copying": np.where(slips, said, right),
         }[kind]
-        audit = Audit(rows, human, design="uniform")
-        mean = audited_mean(RowScores(given), audit, expert_error=0.03)
+        mean = audited_mean(RowScores(given), Audit(rows, human, design="uniform"), expert_error=0.03)
         covered += mean.low <= 0.95 <= mean.high
     assert_rate_at_most(repeats - covered, repeats, 0.05)
 

@@ -40,7 +40,7 @@ def test_counts_give_the_check_values(counts: Any, ours: Any, reference: Any) ->
     scores, rows, true = counted(*counts)
     fit = pooled_strata(scores, rows, true)
     assert (float(fit.value), *map(float, fit.ends(0.025))) == pytest.approx(ours, abs=1e-6)
-    assert prediction_powered(scores, rows, true)[:3] == pytest.approx(reference, abs=1e-6)
+    assert prediction_powered(scores, rows, true) == pytest.approx(reference, abs=1e-6)
 
 
 def test_other_levels_and_the_p_value() -> None:
@@ -67,10 +67,8 @@ def test_ppi_py_agrees() -> None:
     true = (rng.random(500) < 0.8).astype(float)
     scores = np.where(rng.random(500) < 0.9, true, 1 - true)
     rows = rng.choice(500, 60, replace=False)
-    found = prediction_powered(scores, rows, true[rows])
-    assert found[:3] == pytest.approx((PPI_BINARY), abs=1e-12)
-    assert found[3] == pytest.approx(0.656656, abs=1e-6)
-    assert prediction_powered(*partial_credit())[:3] == pytest.approx((PPI_PARTIAL), abs=1e-12)
+    assert prediction_powered(scores, rows, true[rows]) == pytest.approx((PPI_BINARY), abs=1e-12)
+    assert prediction_powered(*partial_credit()) == pytest.approx((PPI_PARTIAL), abs=1e-12)
     fit = pooled_strata(scores, rows, true[rows])
     assert (float(fit.value), *fit.ends(0.025)) == pytest.approx((0.813895, 0.729555, 0.881653), abs=1e-6)
 
@@ -112,7 +110,7 @@ def test_a_slow_implementation_agrees(seed: int) -> None:
         group=group.tolist() if grouped and population else None,
         level=0.9,
     )
-    assert (float(fit.value), *map(float, fit.ends(0.05)), fit.slope) == pytest.approx(slow, abs=1e-12)
+    assert (float(fit.value), *map(float, fit.ends(0.05))) == pytest.approx(slow, abs=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -134,6 +132,5 @@ def test_order_of_rows_and_side_of_the_scale_are_irrelevant(seed: int) -> None:
 
 def test_strata_hold_equal_counts_and_heavy_values_apart() -> None:
     scores = np.r_[np.ones(400), np.linspace(0, 0.9, 600)]
-    sizes = np.bincount(strata_of(scores, 60))
-    assert sizes.tolist() == [200, 200, 200, 400]
+    assert np.bincount(strata_of(scores, 60)).tolist() == [200, 200, 200, 400]
     assert np.bincount(strata_of(np.array([0, 0.5, 1] * 10), 5)).tolist() == [10, 10, 10]

@@ -1,23 +1,7 @@
 """The simulated test sets: what they promise, and that the thesis' comparisons err there about as it reports."""
 
-import numpy as np
-import pytest
-
-from benchmarks.worlds import Kind, noisy_labels, question, rates, reference, world
+from benchmarks.worlds import noisy_labels, question, rates, reference, world
 from demele.classifiers.comparison.methods import METHODS
-from tests.tolerances import assert_exact
-
-
-def test_a_world_is_the_same_each_time_and_another_for_another_seed() -> None:
-    first, again, other = world(0, n=500), world(0, n=500), world(1, n=500)
-    assert_exact(first.predictions, again.predictions)
-    assert (first.predictions != other.predictions).any()
-
-
-@pytest.mark.parametrize("kind", ["uniform", "class", "feature", "adversarial"])
-def test_noise_has_its_rate(kind: Kind) -> None:
-    one = world(0, n=2000)
-    assert np.count_nonzero(noisy_labels(one, 0.05, kind) != one.true_labels) == 100
 
 
 def test_the_comparisons_of_the_thesis_err_as_it_reports() -> None:

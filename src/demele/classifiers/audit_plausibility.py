@@ -92,8 +92,7 @@ def audit_alarms(scores: RowScores, audit: Audit) -> tuple[Note, ...]:
     marked = [Marked("given score", strata, ("are of one given score",) * (int(strata.max()) + 1))]
     for name, codes in (("task", held.task), ("group", held.group)):
         if codes is not None:
-            most = codes == np.bincount(codes).argmax()
-            marked.append(Marked(name, np.where(most, 0, -1), (f"are of one {name}",)))
+            marked.append(Marked(name, np.where(codes == np.bincount(codes).argmax(), 0, -1), (f"are of one {name}",)))
     found = _uniform(marked, rows, held.n)
     harmless = all(check.name == "given score" for check in found if check.alarm)
     effect = "The estimate allows for this" if harmless else "If its rows were chosen for a reason, it may be wrong"

@@ -75,8 +75,7 @@ def overlap_quantile(level: float, *, deviation_ratio: float = 1.0, correlation:
     >>> round(overlap_quantile(0.95), 4)
     1.3859
     """
-    factor = _overlap_factor(deviation_ratio, correlation)
-    return normal_quantile((1 + checked_level(level)) / 2) / factor
+    return normal_quantile((1 + checked_level(level)) / 2) / _overlap_factor(deviation_ratio, correlation)
 
 
 def overlap_gap(first: ArrayLike, second: ArrayLike, n: int, *, wrong: ArrayLike = 0, level: float = 0.95) -> Floats:
@@ -154,8 +153,7 @@ def overlap_reach(low: ArrayLike, high: ArrayLike, trials: ArrayLike, *, level: 
 def _overlap_factor(deviation_ratio: float, correlation: float) -> float:
     checked_number(deviation_ratio, "deviation_ratio", "a positive number", inside=lambda ratio: 0 < ratio < math.inf)
     checked_number(correlation, "correlation", "a number between -1 and 1", inside=lambda share: -1 < share < 1)
-    spread = math.sqrt(1 - 2 * correlation * deviation_ratio + deviation_ratio**2)
-    return (1 + deviation_ratio) / spread
+    return (1 + deviation_ratio) / math.sqrt(1 - 2 * correlation * deviation_ratio + deviation_ratio**2)
 
 
 # Bounds of a sum of rare amounts >= 0 over many rows, from a random sample of the rows --------------------------------
@@ -238,8 +236,7 @@ def upper_bound(seen: SampledSum, weight: ArrayLike, amount: ArrayLike, tail: Ar
         # I_p(a, b) = 1 - tail is I_(1 - p)(b, a) = tail, which keeps small tails; 1 - p = odds / (1 + odds).
         b = btdtria(tail, a, odds / (1 + odds))
         high = size * (a - 1 + b)
-    known = (amount <= 0) & (seen.variance <= 0)
-    return np.where(known, seen.total, np.maximum(high, seen.total))
+    return np.where((amount <= 0) & (seen.variance <= 0), seen.total, np.maximum(high, seen.total))
 
 
 def lower_bound(seen: SampledSum, tail: ArrayLike) -> Floats:
@@ -548,8 +545,7 @@ def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: ArrayLike, tail: 
     d = np.asarray(disagreements, dtype=np.float64)
     lost = np.clip((d - np.asarray(gap, dtype=np.float64)) / 2, 0, d)
     size = np.asarray(n, dtype=np.float64)
-    found: Floats = size * exact_interval(lost, np.broadcast_to(size, lost.shape), level=1 - 2 * tail)[1] - lost
-    return found
+    return np.asarray(size * exact_interval(lost, np.broadcast_to(size, lost.shape), level=1 - 2 * tail)[1] - lost)
 
 
 # Bounded scores, where all rows have a given score --------------------------------------------------------------------

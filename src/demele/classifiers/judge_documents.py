@@ -20,8 +20,7 @@ _PP = {"points.1": " pp", "number": ""}
 
 def judged_document(result: "Judgement") -> Document:
     """Say how good the judge is, and what each system scores after correction."""
-    listable = len(result.systems) <= MOST_MODELS
-    (form, _), pairs = _forms(result), result.differences if listable else ()
+    (form, _), pairs = _forms(result), result.differences if len(result.systems) <= MOST_MODELS else ()
     verdicts = {one.verdict for one in (result.systems if result.gate is not None else pairs)} - {""}
     systems, differences = _systems(result), [_differences(result)] if pairs else []
     # How many wrong rows undo what the judge's scores say.

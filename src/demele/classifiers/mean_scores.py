@@ -17,7 +17,7 @@ from demele.classifiers.pooled_strata import (
     strata_of,
 )
 from demele.classifiers.question import FEW_GROUPS, LEAST_GROUPS, MOST
-from demele.classifiers.row_scores import RowScores, judged_rows, stacked
+from demele.classifiers.row_scores import AuditedRows, RowScores, judged_rows, stacked
 from demele.core.arrays import Flags, Floats, Rows
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.kinds import Level, Rate, checked, checked_level, checked_number
@@ -26,8 +26,6 @@ from demele.core.result import Interval, Note
 from demele.noise.audit import Audit, unclear_notes
 from demele.noise.transition import changed
 
-#: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.
-AuditedRows = tuple[Rows, Floats, Floats | None]
 ONE_GROUP = "expected at least 2 rows or groups in each task, got 1"
 #: Of fewer audited rows, a note says so; of fewer in a task, strata are pooled over tasks.
 FEW_AUDITED = 20
@@ -371,9 +369,7 @@ def breakdown(scores: RowScores, *, gate: float = 0.0) -> Any:
 # True scores of a random sample of rows -------------------------------------------------------------------------------
 
 
-def audited_mean(
-    scores: RowScores, audit: Audit, known: "Knowledge", *, level: float = 0.95, gate: float | None = None
-) -> MeanScore:
+def audited_mean(scores: RowScores, audit: Audit, known: "Knowledge", *, level: float, gate: float | None) -> MeanScore:
     """Mean true score, from the given scores of all rows and the true ones of a random sample of them.
 
     Parameters
@@ -401,7 +397,7 @@ def audited_mean(
     >>> given = [1] * 1800 + [0] * 200
     >>> rows = [*range(90), *range(1800, 1810)]
     >>> audit = Audit(rows, [1] * 84 + [0] * 6 + [1] * 4 + [0] * 6, design="uniform")
-    >>> mean = audited_mean(RowScores(given), audit, Knowledge(audit), gate=0.8)
+    >>> mean = audited_mean(RowScores(given), audit, Knowledge(audit), level=0.95, gate=0.8)
     >>> print(f"{mean.value:.6f} [{mean.low:.6f}, {mean.high:.6f}], p = {mean.p_value:.6f}")
     0.880000 [0.814841, 0.926612], p = 0.009399
     """
@@ -502,7 +498,7 @@ def audited_means(
     low, high = (np.clip(end, 0, 1) for end in (ends[0] - moved, ends[1] + moved))
     bottom = top = None
     if inclusion is None and held.weight is None and held.task is None:
-        _, bottom, top, _ = prediction_powered(held.given, rows, true, tail=tail)
+        _, bottom, top = prediction_powered(held.given, rows, true, tail=tail)
     return MeanScore(
         value=held.low + held.width * np.clip(value, 0, 1),
         low=held.low + held.width * low,
@@ -667,8 +663,7 @@ class Knowledge:
                     one = audited_means(apart, known, self, level=level, gate=0.0, two_sided=True)[0]
                 one = replace(one, audited=np.full(baseline.shape, k))
             elif self.rate:
-                apart = every.apart(candidate, baseline)
-                one = bounded_mean(apart, self.rate, level=level, inference=self.inference)
+                one = bounded_mean(every.apart(candidate, baseline), self.rate, level=level, inference=self.inference)
             else:
                 one = trusted_mean(every, level=level, gate=0.0, pairs=(baseline, candidate), two_sided=True)
             found.append(one)

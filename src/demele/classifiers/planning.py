@@ -20,9 +20,7 @@ from demele.core.table_columns import real_numbers
 Power = Annotated[float, between(0.5, 1, "[)")]
 
 
-def _on_an_item(
-    between: float, within: tuple[float, float], repeats: tuple[int, int], power: float, level: float
-) -> float:
+def _on_one(between: float, within: tuple[float, float], repeats: tuple[int, int], power: float, level: float) -> float:
     """Return the difference that a single item would show with this power, two-sided, by the normal approximation."""
     first, second = checked_pair(within, "within", "variances >= 0", inside=lambda x: 0 <= x < math.inf)
     few, many = checked_pair(repeats, "repeats", "numbers >= 1", inside=lambda x: 1 <= x < math.inf)
@@ -71,7 +69,7 @@ def detectable_difference(
     0.0501
     0.0304
     """
-    return _on_an_item(between, within, repeats, power, level) / math.sqrt(n)
+    return _on_one(between, within, repeats, power, level) / math.sqrt(n)
 
 
 @checked
@@ -91,7 +89,7 @@ def items_for(
     >>> [items_for(0.02, between=0.05, within=(0.12, 0.15), repeats=(k, k)) for k in (1, 4)]
     [6280, 2306]
     """
-    return math.ceil((_on_an_item(between, within, repeats, power, level) / difference) ** 2)
+    return math.ceil((_on_one(between, within, repeats, power, level) / difference) ** 2)
 
 
 @checked

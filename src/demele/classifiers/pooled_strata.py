@@ -80,8 +80,6 @@ class PooledStrata:
         Design effect of rows in groups; 1 for rows apart.
     groups : int or None
         Number of groups, if rows come in groups.
-    slope : array
-        Of true on given scores within strata.
     known : array
         What scores that are known, and the least scores of the strata, add to the mean.
     step : float
@@ -110,7 +108,6 @@ class PooledStrata:
     left: Floats
     effect: Floats | float = 1.0
     groups: int | Rows | None = None
-    slope: Floats | float = 0.0
     known: Floats | float = 0.0
     step: float = 0.0
     rows: int | None = None
@@ -333,14 +330,11 @@ def pooled_strata(
         left=left.reshape(*lead, -1),
         effect=effect.reshape(lead),
         groups=n_groups,
-        slope=slope.reshape(lead),
     )
 
 
-def prediction_powered(
-    given: Floats, rows: Rows, true: Floats, *, tail: float = 0.025
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the estimate, both ends and the coefficient of PPI++ for a uniform draw; scores on any scale.
+def prediction_powered(given: Floats, rows: Rows, true: Floats, *, tail: float = 0.025) -> tuple[Floats, ...]:
+    """Return the estimate and both ends of PPI++ for a uniform draw; scores on any scale.
 
     Arrays are of shape (..., n) and (..., k), as those of :func:`pooled_strata`.
 
@@ -354,7 +348,7 @@ def prediction_powered(
     --------
     >>> given, true = np.tile([1.0, 1, 0, 1], 5), np.tile([1.0, 0, 0, 1], 2)
     >>> [round(float(number), 4) for number in prediction_powered(given, np.arange(8), true)]
-    [0.5, 0.19, 0.81, 0.38]
+    [0.5, 0.19, 0.81]
     """
     from scipy.special import ndtri
 
@@ -367,7 +361,7 @@ def prediction_powered(
     value = coefficient * u.mean(axis=-1) + left.mean(axis=-1)
     variance = coefficient**2 * u.var(axis=-1) / others + left.var(axis=-1) / k
     reach = -ndtri(tail) * np.sqrt(variance)
-    return value, value - reach, value + reach, coefficient
+    return value, value - reach, value + reach
 
 
 # Rows in cells, and what a random audit says of them ------------------------------------------------------------------

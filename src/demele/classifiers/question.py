@@ -213,8 +213,7 @@ def row_counts(data: Labelled, measure: str, of: int | None, model: Any) -> tupl
     if measure == "accuracy":
         return data.right[model], np.ones(data.n)
     predicted, labelled = data.predictions[model] == of, data.labels == of
-    trials = {"precision": predicted, "recall": labelled, "f1": predicted | labelled}[measure]
-    return predicted & labelled, trials
+    return predicted & labelled, {"precision": predicted, "recall": labelled, "f1": predicted | labelled}[measure]
 
 
 #: What "better" means: on new instances, on these with true labels, or so much that the intervals would not overlap.
@@ -295,9 +294,7 @@ class Question:
     @property
     def clusters(self) -> Groups | None:
         """Groups, if sampling is by them: what is asked is of a population, and some group has several rows."""
-        if self.groups is None or self.groups.single or self.inference != "population":
-            return None
-        return self.groups
+        return None if self.groups is None or self.groups.single or self.inference != "population" else self.groups
 
     @property
     def n_pairs(self) -> int:

@@ -18,6 +18,9 @@ from demele.core.table_columns import as_column, number_column, optional_numbers
 from demele.noise.audit import Audit, refuse_beyond
 from demele.noise.transition import changed, digest, set_fields
 
+#: Rows that were audited, their true scores of shape (..., k), and their probabilities to be drawn.
+AuditedRows = tuple[Rows, Floats, Floats | None]
+
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class RowScores:
@@ -72,9 +75,7 @@ class RowScores:
         weight: object = None,
     ) -> None:
         bottom = checked_number(low, "low", "a finite number", inside=np.isfinite)
-        top = checked_number(
-            high, "high", f"a finite number above low={bottom:g}", inside=lambda x: bottom < x < np.inf
-        )
+        top = checked_number(high, "high", f"a finite number > low={bottom:g}", inside=lambda x: bottom < x < np.inf)
         scores = read_scores(given, "given", bottom, top)
         n = scores.size
         down, up = scores - bottom, top - scores
@@ -118,8 +119,7 @@ class RowScores:
     @property
     def scored(self) -> Flags:
         """Which rows have a score; of several systems, a score of each."""
-        missing = np.isnan(self.given)
-        return np.asarray(~missing.reshape(-1, self.n).any(axis=0))
+        return np.asarray(~np.isnan(self.given).reshape(-1, self.n).any(axis=0))
 
     @property
     def mean(self) -> float:
@@ -135,8 +135,7 @@ class RowScores:
         weight = scored.astype(np.float64) if self.weight is None else np.where(scored, self.weight, 0.0)
         if self.weight is None and self.task is not None:
             weight = weight / np.maximum(np.bincount(self.task, weight), 1)[self.task]
-        found: Floats = weight / weight.sum()
-        return found
+        return np.asarray(weight / weight.sum())
 
     def minus(self, baseline: "RowScores") -> "RowScores":
         """Return the difference of each row from the baseline's, on a scale of twice the length.
@@ -228,9 +227,7 @@ def human_scores(columns: Mapping[str, object], seed: int = 0) -> Audit:
     return Audit(rows, {name: one[rows] for name, one in read.items()}, design="uniform")
 
 
-def judged_rows(
-    audit: Audit, scores: RowScores, names: Sequence[str] | None = None
-) -> tuple[Rows, Floats, Floats | None]:
+def judged_rows(audit: Audit, scores: RowScores, names: Sequence[str] | None = None) -> AuditedRows:
     """Return rows, true scores and inclusion where both the row's given score and its true score are known.
 
     ``names`` are those of systems that are stacked; without them, the audit is of one system. Inclusion is None for a
@@ -406,8 +403,7 @@ def item_means(
     between = float("nan")
     if scored.sum() > 1:
         between = max(float(means[scored].var(ddof=1)) - within * float((1 / repeats[scored]).mean()), 0.0)
-    column = as_column(item, "item")
-    names = tuple(column[row] for row in np.unique(codes, return_index=True)[1].tolist())
+    names = tuple(as_column(item, "item")[np.unique(codes, return_index=True)[1]].tolist())
     return RowScores(means, low, high), names, EpochSpread(within, between, int(scored.sum()))
 
 

@@ -146,8 +146,7 @@ def table_value(data: Labelled, measure: str) -> Floats:
 def row_effects(data: Labelled, measure: str, model: int) -> Floats:
     """Return what each row adds to the measure of a model, by the labels, linearised; shape (n,), sums to 0."""
     predicted = data.predictions[model]
-    slopes = Table.of(predicted[None], data.labels, data.k).slopes(measure).of(0)
-    return slopes.at(data.labels, predicted)
+    return Table.of(predicted[None], data.labels, data.k).slopes(measure).of(0).at(data.labels, predicted)
 
 
 def refuse_empty_classes(data: Labelled, measure: str, argument: str = "labels") -> None:

@@ -55,9 +55,8 @@ def test_a_complete_audit_knows_the_difference(measure: Any, of: int | None) -> 
     first, second = replace(query, data=query.data.relabelled(truth)).observed()
     expected = second - first
     found = by_audit(replace(query, inference="test_set"))
-    assert_close(found.difference, expected, SOLVER)
-    assert_close(found.low, expected, SOLVER)
-    assert_close(found.high, expected, SOLVER)
+    for part in (found.difference, found.low, found.high):
+        assert_close(part, expected, SOLVER)
     assert_exact(found.candidate, expected > 0)
     assert_exact(found.baseline, expected < 0)
 
@@ -82,8 +81,7 @@ def test_the_p_value_is_the_smallest_error_of_the_claim(inference: Any) -> None:
     audit = drawn(truth, 500)
     pairs = [(0, 1), (0, 2), (1, 2), (2, 0)]
     for tail in (0.025, 0.001):
-        query = asked(labels, predictions, audit, pairs, inference=inference, level=1 - 2 * tail)
-        found = by_audit(query)
+        found = by_audit(asked(labels, predictions, audit, pairs, inference=inference, level=1 - 2 * tail))
         if inference != "overlap":  # where the level also says how far apart the intervals must be
             assert_exact(found.candidate, found.p_value < tail)
         assert found.p_value[3] == 1
@@ -156,8 +154,7 @@ def test_bounds_hold_their_level() -> None:
 def test_an_audit_of_all_disagreements_knows_the_difference(gap: int) -> None:
     """Though each row had a probability below 1, and rows elsewhere are unknown."""
     for seed in range(40):
-        corner = Corner(n=400, apart=20, copies=2, size=30, gap=gap)
-        test_set = corner_drawn(corner, rng_for(2, gap, seed), seed)
+        test_set = corner_drawn(Corner(n=400, apart=20, copies=2, size=30, gap=gap), rng_for(2, gap, seed), seed)
         audit, predictions = test_set.question.audit, test_set.question.data.predictions
         apart = predictions[0] != predictions[1]
         if np.isin(np.flatnonzero(apart), audit.rows).all():
@@ -191,8 +188,7 @@ def test_one_audited_disagreement_that_could_lose_little_does_not_stand_for_all(
 def test_equal_models_fully_audited_are_not_told_apart_by_rounding() -> None:
     for seed in range(30):
         corner = Corner(n=200, apart=60, copies=6, size=200)
-        test_set = corner_drawn(corner, rng_for(3, seed), seed)
-        found = by_audit(test_set.question)
+        found = by_audit(corner_drawn(corner, rng_for(3, seed), seed).question)
         assert not found.candidate[0]
         assert not found.baseline[0]
 

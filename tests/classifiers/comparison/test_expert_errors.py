@@ -134,8 +134,7 @@ def test_one_label_at_a_time() -> None:
         assert found.expert_breakdown is not None
         assert "expert_breakdown" not in found.details
     assert careful.labels_used > plain.labels_used
-    bears = careful.decision().expert_breakdown
-    assert bears.labels >= math.floor(0.02 * Case.apart)
+    assert careful.decision().expert_breakdown.labels >= math.floor(0.02 * Case.apart)
     refuses(DemeleError, "state: comes from other", careful.resume, plain.to_dict())
 
 

@@ -77,8 +77,7 @@ def test_an_audit_of_all_rows_tells_the_truth(seed: int, new: float, noise: floa
     assert_at_most(outcomes.low, gap / 60, ROUNDING)
     assert_at_most(gap / 60, outcomes.high, ROUNDING)
     if outcomes.details["drawn_from"][0] == (case[0] != case[1]).sum():  # no row was left out
-        assert bool(outcomes.candidate[0]) == (gap > 0)
-        assert bool(outcomes.baseline[0]) == (gap < 0)
+        assert (bool(outcomes.candidate[0]), bool(outcomes.baseline[0])) == ((gap > 0), (gap < 0))
 
 
 def test_rows_without_a_say_do_not_count() -> None:
@@ -137,8 +136,7 @@ def test_required_gaps() -> None:
         inference: float(sequential(_question(case, audit, inference=inference)).details["required_gap"][0])
         for inference in ("test_set", "population", "overlap")
     }
-    assert gaps["test_set"] == 0
-    assert gaps["population"] == sampling_gap(apart, 0.0125)
+    assert (gaps["test_set"], gaps["population"]) == (0, int(sampling_gap(apart, 0.0125)))
     known = sequential(_question(case, audit, inference="overlap", noise=0.05)).details["required_gap"][0]
     hits = [int((model == case[2]).sum()) for model in case[:2]]
     assert_close(known, overlap_gap(hits[0], hits[1], 2000, wrong=100), ROUNDING)
@@ -181,10 +179,8 @@ def test_asks_only_what_helps_and_stops_when_it_is_shown() -> None:
     assert (given_labels[asked] != first[asked]).all()  # a clear gap
     assert len(set(asked)) == len(asked) == comparison.labels_used
     decision = comparison.decision()
-    assert decision.verdict == "candidate"
-    assert decision.notes[0].code == "one-sided"
-    assert comparison.ask().size == 0
-    assert comparison.expected_labels == 0
+    assert (decision.verdict, decision.notes[0].code) == ("candidate", "one-sided")
+    assert (comparison.ask().size, comparison.expected_labels) == (0, 0)
     assert comparison.wealth["candidate"] >= 1 / 0.025
     assert 1 <= before < 10 * len(asked)
     assert len(asked) < 60
@@ -329,8 +325,7 @@ def _rate(case: Case, alpha: float, seeds: int, cap: int) -> NDArray[np.bool_]:
 def test_level_at_equal_accuracies_with_adversarial_labels(n: int, wrong: int) -> None:
     """Wrong labels only where they help the candidate; stopping is at the first moment that shows it."""
     for alpha in (0.2, 0.05):
-        shown = _rate(_even(n, 1, wrong), alpha, 300, n)
-        assert shown.mean() <= alpha + 5 * np.sqrt(alpha * (1 - alpha) / 300)
+        assert _rate(_even(n, 1, wrong), alpha, 300, n).mean() <= alpha + 5 * np.sqrt(alpha * (1 - alpha) / 300)
 
 
 def test_shows_a_real_difference() -> None:

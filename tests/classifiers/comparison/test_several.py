@@ -96,8 +96,7 @@ def test_a_ranking_worked_by_hand() -> None:
     models, labels = nested([12, 20, 14], 40)
     ask: dict[str, Any] = {"method": "worst-case", "noise": 0.0, "classes": [0, 1]}
     found = rank(models, labels, level=0.91, **ask)
-    assert found.names == ("m20", "m14", "m12")
-    assert (found.best_rank, found.worst_rank) == ((1, 2, 2), (1, 3, 3))
+    assert (found.names, (found.best_rank, found.worst_rank)) == (("m20", "m14", "m12"), ((1, 2, 2), (1, 3, 3)))
     assert found.correction == "holm"
     p = found.pairs.set_index(["baseline", "candidate"])["p_value"]
     assert_close([p["m12", "m20"], p["m14", "m20"], p["m12", "m14"]], [2**-8, 2**-6, 2**-2], ROUNDING)
@@ -108,8 +107,7 @@ def test_a_ranking_worked_by_hand() -> None:
     assert (alone.best_rank, alone.worst_rank) == ((1, 2, 3), (1, 2, 3))
     # The labels are all of one class, which nobody can beat: no reason to warn of those who do not.
     assert [note.code for note in alone.notes if note.severity == "warning"] == ["no-correction"]
-    assert found.tiers == (("m20",), ("m14", "m12"))
-    assert strict.tiers == (("m20", "m14"), ("m12",))
+    assert (found.tiers, strict.tiers) == ((("m20",), ("m14", "m12")), (("m20", "m14"), ("m12",)))
 
 
 def test_every_verdict_is_that_of_its_pair_at_the_level_of_the_pair() -> None:
@@ -138,8 +136,7 @@ def test_every_verdict_is_that_of_its_pair_at_the_level_of_the_pair() -> None:
                 ends = [row["difference"], row["low"], row["high"]]
                 assert_close([one.difference, one.interval.low, one.interval.high], ends, ROUNDING)
                 again = found.decision(baseline, candidate)
-                assert again.verdict == row["verdict"]
-                assert again.names == (baseline, candidate)
+                assert (again.verdict, again.names) == (row["verdict"], (baseline, candidate))
             assert found.correction == ("holm" if method == "worst-case" else "bonferroni")
             assert ("bonferroni" in [note.code for note in found.notes]) == (method != "worst-case")
 
@@ -179,8 +176,7 @@ def test_an_audit_ranks_what_noise_hides(method: str) -> None:
     audit = plan.answered(labels[plan.rows])
     assert rank(models, noisy).names[0] == "other"
     found = rank(models, noisy, method=method, audit=audit, true_labels=labels, inference="test_set")
-    assert found.correction == "holm"
-    assert found.names[2] == "bad"
+    assert (found.correction, found.names[2]) == ("holm", "bad")
     assert (found.best_rank[2], found.worst_rank[2]) == (3, 3)
     claimed = found.pairs["verdict"] == "candidate"
     assert claimed.any()

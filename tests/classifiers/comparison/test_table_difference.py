@@ -5,15 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import ndtri
 
 from benchmarks import table_measures as measured
 from demele import classifiers
 from demele.classifiers.comparison.methods import Audited, TrueLabels, overlap, worst_case_overlap
-from demele.classifiers.comparison.table_difference import AuditedTables, own_ends
+from demele.classifiers.comparison.table_difference import PRESUMED, PRESUMPTION, AuditedTables, fitted_guess, own_ends
 from demele.classifiers.table_measures import TABLE_MEASURES, table_value
 from demele.core.errors import InputError, NotEnoughData
 from demele.labels import Audit
+from demele.noise.audit import CodedAudit
 from tests.classifiers.comparison.cases import mirror, question, random_question
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
@@ -229,3 +232,26 @@ def test_equal_classifiers_are_seldom_told_apart(measure: str) -> None:
     few = measured.Cell(n=200, k=3, share=0.05, alike=0.9)
     claims = [measured._once(few, index, measure)["candidate"] for index in range(120)]
     assert_rate_at_most(sum(claims), 120, 0.028)
+
+
+# The guess that makes the labels of the expert likeliest --------------------------------------------------------------
+
+
+def test_weights_are_the_likeliest() -> None:
+    rng = np.random.default_rng(3)
+    data = random_question(rng, n=300, k=3, models=4).data
+    rows = rng.permutation(300)[:80].astype(np.intp)
+    expert = np.where(rng.random(80) < 0.3, rng.integers(0, 3, 80), data.labels[rows]).astype(np.int32)
+    audit = CodedAudit(rows, expert, np.full(80, 80 / 300), "uniform", 300)
+    guess = fitted_guess(data, audit)
+    scores = np.stack(guess.scores(audit.rows), axis=-1)
+
+    def minus_likelihood(weights: NDArray[np.float64]) -> float:
+        logits = scores @ weights
+        total = np.log(np.exp(logits).sum(axis=1))
+        told = logits[np.arange(audit.k), audit.labels]
+        return float(-(told - total).sum() + PRESUMPTION / 2 * ((weights - PRESUMED) ** 2).sum())
+
+    best = minimize(minus_likelihood, PRESUMED, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
+    assert_close(guess.weights, best.x, {"rtol": 0, "atol": 1e-5})
+    assert abs(guess.weights - PRESUMED).max() > 0.05

@@ -1,4 +1,4 @@
-"""The paired worst case against every set of right labels that the noise leaves open."""
+"""The paired worst case and the breakdown number, against every set of right labels that the noise leaves open."""
 
 import itertools
 from dataclasses import replace
@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from demele.classifiers.comparison.decision import breakdown
+from demele.classifiers.comparison.methods import METHODS
 from demele.classifiers.comparison.worst_case import Reach, mcnemar_p, paired_low, reach, worst_case, worst_counts
 from demele.classifiers.question import Inference, PairCounts, Question
 from demele.core.proportions import score_interval
 from demele.noise.budget import NoiseBudget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
-from tests.classifiers.comparison.cases import all_labels, clean_counts, question, random_question, transitions
+from tests.classifiers.comparison.cases import all_labels, clean_counts, mirror, question, random_question, transitions
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
 SMALL = {"n": 6, "k": 3}
@@ -80,8 +82,7 @@ def random_budget(rng: np.random.Generator, k: int, n: int) -> NoiseBudget:
 
 def within(counts: Any, budget: NoiseBudget) -> Any:
     """Which tables (true, given) respect a budget."""
-    k = counts.shape[-1]
-    off = counts * ~np.eye(k, dtype=np.bool_)
+    off = counts * ~np.eye(counts.shape[-1], dtype=np.bool_)
     return (
         (off.sum(axis=(1, 2)) <= budget.wrong)
         & (off.sum(axis=1) <= budget.wrong_given).all(axis=1)
@@ -221,5 +222,79 @@ def test_paired_interval_covers_the_difference() -> None:
             lost, won, _ = rng.multinomial(n, shares, repeats).T
             truth = disagreement * (2 * share - 1)
             for missed in (paired_low(lost, won, n, tail) > truth, -paired_low(won, lost, n, tail) < truth):
-                error = np.sqrt(tail * (1 - tail) / repeats)
-                assert missed.mean() <= tail + 5 * error
+                assert missed.mean() <= tail + 5 * np.sqrt(tail * (1 - tail) / repeats)
+
+
+# The breakdown number -------------------------------------------------------------------------------------------------
+
+
+def stands(asked: Question, pair: int, truths: Any, way: str) -> Any:
+    """Whether "candidate better" would be said on each set of right labels."""
+    lost, won = list(clean_counts(truths, asked))[pair]
+    if way == "test_set":
+        return won > lost
+    if way == "population":
+        return mcnemar_p(lost, won) <= asked.tail
+    ends = [
+        score_interval((asked.data.predictions[m] == truths).sum(axis=1), np.full(len(truths), 6), level=asked.level)
+        for m in (asked.baseline[pair], asked.candidate[pair])
+    ]
+    return ends[1][0] > ends[0][1]
+
+
+def test_against_every_set_of_right_labels() -> None:
+    for level in [0.1, 0.4]:
+        for way in ["population", "test_set", "overlap", "by overlap"]:
+            truths, seen = all_labels(6, 3), set()
+            for seed in range(15):
+                inference = "population" if way == "by overlap" else way
+                rng = np.random.default_rng(seed)
+                asked = random_question(rng, n=6, k=3, models=3, level=level, inference=inference)
+                found = breakdown(asked, METHODS["overlap" if way == "by overlap" else "worst-case"])
+                distance = (truths != asked.data.labels).sum(axis=1)
+                for pair in range(asked.n_pairs):
+                    bears = []
+                    for one in (asked, mirror(asked)):
+                        ok = stands(one, pair, truths, "overlap" if way == "by overlap" else way)
+                        fails = distance[~ok]
+                        bears.append(int(fails.min()) - 1 if fails.size else 6)
+                    assert found[pair] == max(bears)
+                    seen.add(int(found[pair]))
+            assert {-1, 0, 1} <= seen
+
+
+@pytest.mark.parametrize("inference", ["population", "test_set", "overlap"])
+def test_it_is_the_largest_rate_under_which_bounded_still_decides(inference: str) -> None:
+    asked = random_question(np.random.default_rng(4), n=500, k=4, models=9, inference=inference)
+    found = breakdown(asked, METHODS["worst-case"])
+    assert ((found >= 0).any() and (found < 0).any()) or inference == "test_set"
+    for pair in range(asked.n_pairs):
+        one = replace(asked, baseline=asked.baseline[[pair]], candidate=asked.candidate[[pair]])
+        most = int(found[pair])
+        if most >= 0:
+            at = worst_case(replace(one, noise=most / 500))
+            assert at.candidate[0] or at.baseline[0]
+        beyond = worst_case(replace(one, noise=(most + 1) / 500))
+        assert not beyond.candidate[0]
+        assert not beyond.baseline[0]
+
+
+def test_labels_that_the_method_used() -> None:
+    rng = np.random.default_rng(5)
+    asked = random_question(rng, n=300, k=3, models=5, suspects=rng.random(300) < 0.3)
+    truth = rng.integers(0, 3, 300).astype(np.int32)
+    kept = replace(asked, data=asked.data.take(~asked.suspects))
+    assert_exact(breakdown(asked, METHODS["cleaned"]), breakdown(kept, METHODS["overlap"]))
+    true = replace(asked, data=asked.data.relabelled(truth))
+    told = breakdown(replace(asked, true_labels=truth), METHODS["true-labels"])
+    assert_exact(told, breakdown(true, METHODS["overlap"]))
+    assert_exact(breakdown(asked, METHODS["agreement"]), np.full(asked.n_pairs, -1))
+
+
+@pytest.mark.parametrize("level", [0.9375, 0.75, 0.5])
+def test_ties_with_the_level_count_as_rejections(level: float) -> None:
+    """A tail of 1/32 is exactly the p-value of 5 wins of 5: the verdict stands, and bears no wrong label."""
+    wins = {0.9375: 5, 0.75: 3, 0.5: 2}[level]
+    asked = question([0] * 10, [[1] * wins + [0] * (10 - wins), [0] * 10], 2, level=level)
+    assert_exact(breakdown(asked, METHODS["worst-case"]), [0, 0])
+    assert worst_case(replace(asked, noise=0.0)).candidate[0]

@@ -261,8 +261,7 @@ def by_audit(question: Question) -> Outcomes:
     if population and question.measure == "accuracy":
         # The variance of few disagreements is not informative: with none of 2,000 rows, up to 3.7 are still possible.
         for side, distance, shown in ((1, below, better[0]), (-1, above, better[1])):
-            gap = side * found.value * n
-            exact = GroupedPairs.asked(question).unseen(gap, question.tail) / n
+            exact = GroupedPairs.asked(question).unseen(side * found.value * n, question.tail) / n
             rest = np.maximum(distance**2 - found.sampled**2, 0)
             distance[~shown] = np.sqrt(rest + np.maximum(found.sampled, exact) ** 2)[~shown]
     few = Note(
@@ -339,8 +338,7 @@ def _cells(question: Question, audit: CodedAudit, first: Any, second: Any) -> Ce
     cell = 4 * (one == of).astype(np.intp) + 2 * (other == of) + (given == of)
     true = np.broadcast_to((truth == of).astype(np.intp), (*cell.shape[:-1], audit.k))
     cells = gathered(cell, true, 4 * [0, 1], 2, audit)
-    unlike = np.isin(np.arange(cells.given.size) % 8, (2, 3, 4, 5))
-    return replace(cells, kind=unlike.astype(np.intp))
+    return replace(cells, kind=np.isin(np.arange(cells.given.size) % 8, (2, 3, 4, 5)).astype(np.intp))
 
 
 def _selective(question: Question, audit: CodedAudit) -> Outcomes:

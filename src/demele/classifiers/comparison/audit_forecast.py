@@ -14,21 +14,9 @@ from demele.classifiers.comparison.sequential_plan import sequential_many
 from demele.classifiers.measures.audit_interval import AuditInference
 from demele.classifiers.question import Question, group_notes, read_groups
 from demele.classifiers.results import Measure, measure_of
+from demele.core import kinds
 from demele.core.arrays import Floats, Rows, rng_for
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
-from demele.core.kinds import (
-    Classes,
-    Confidence,
-    Data,
-    Fraction,
-    OneClass,
-    Seed,
-    Several,
-    checked,
-    checked_name,
-    checked_number,
-    is_whole,
-)
 from demele.core.labelled import Indices, Labelled, read_labelled, read_models
 from demele.core.result import Note, Result, about
 from demele.core.signature import Signature
@@ -390,12 +378,12 @@ class AuditForecast(Result):
     notes: tuple[Note, ...]
     signature: Signature
 
-    @checked
+    @kinds.checked
     def smallest(
         self,
         design: ForecastDesign,
         *,
-        share: Fraction = ENOUGH,
+        share: kinds.Fraction = ENOUGH,
         world: str | None = None,
         pair: tuple[str, str] | None = None,
     ) -> int | None:
@@ -421,7 +409,7 @@ class AuditForecast(Result):
         InputError, UnknownNameError
         """
         if world is not None:
-            checked_name(world, "world", [one.name for one in self.worlds])
+            kinds.checked_name(world, "world", [one.name for one in self.worlds])
         if pair is not None and (len(set(pair)) != 2 or not set(pair) <= set(self.names)):
             raise UnknownNameError("pair", f"expected two of the models, got {quoted(pair)}")
         asked = [
@@ -437,7 +425,7 @@ class AuditForecast(Result):
     document = forecast_document
 
 
-@checked
+@kinds.checked
 def plan_audit(
     predictions: object,
     labels: object,
@@ -445,14 +433,14 @@ def plan_audit(
     sizes: int | Sequence[int] | None = None,
     wrong: float | Sequence[float] = (0.01, 0.05),
     audit: AuditData = None,
-    level: Confidence = 0.95,
+    level: kinds.Confidence = 0.95,
     inference: AuditInference = "population",
     measure: Measure = "accuracy",
-    of: OneClass = None,
-    groups: Data = None,
-    classes: Classes = None,
-    draws: Several = 40,
-    seed: Seed = 0,
+    of: kinds.OneClass = None,
+    groups: kinds.Data = None,
+    classes: kinds.Classes = None,
+    draws: kinds.Several = 40,
+    seed: kinds.Seed = 0,
 ) -> AuditForecast:
     """Forecast the results of an audit before it, and the number of further rows after one.
 
@@ -535,7 +523,7 @@ def plan_audit(
     if coded is None:
         shares = [wrong] if np.isscalar(wrong) else items_of(wrong, "wrong", "shares of wrong labels")
         expected = "shares of wrong labels in [0, 1), such as 0.05"
-        rates = [checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in shares]
+        rates = [kinds.checked_number(one, "wrong", expected, inside=lambda rate: 0 <= rate < 1) for one in shares]
         if not rates:
             raise InputError("wrong", "expected at least one share of wrong labels, such as 0.05, got none")
         worlds = assumed(rates)
@@ -567,7 +555,7 @@ def plan_audit(
     if sizes is not None:
         several = [sizes] if isinstance(sizes, int) else items_of(sizes, "sizes", "numbers of rows")
     for size in several:
-        if not is_whole(size) or not max(least, done) <= size <= n:
+        if not kinds.is_whole(size) or not max(least, done) <= size <= n:
             start = f"{done}, the rows that were audited," if done > least else str(least)
             raise InputError("sizes", f"expected whole numbers from {start} to {n}, the rows, got {quoted(size)}")
     if not several:

@@ -391,8 +391,7 @@ class Ranking(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        parts = {key: plain(getattr(self, key)) for key in ("tiers", "pairs", "reference")}
-        return {**super().to_dict(), **parts}
+        return {**super().to_dict(), **{key: plain(getattr(self, key)) for key in ("tiers", "pairs", "reference")}}
 
     def _page_data(self) -> dict[str, Any]:
         """Return what a page offers to download: without the pairs, if these are more than a page can hold."""
@@ -501,8 +500,7 @@ def rank(
     spec, question = ask(models, labels, pairs, method, measure, of, noise, audit, level, inference, classes, groups)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     asked, data, m = _answered(spec, question, correction), question.data, len(models)
-    wins = square(asked.outcomes.candidate, m).astype(np.bool_)
-    best, worst = rank_ranges(implied(wins))
+    best, worst = rank_ranges(implied(square(asked.outcomes.candidate, m).astype(np.bool_)))
     # Sum of the estimated differences of each model to the others; one that is undefined counts as none.
     leads = np.nan_to_num(square(asked.outcomes.difference, m), nan=0.0).sum(axis=0)
     observed = np.full(m, -math.inf)

@@ -345,9 +345,7 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     return Signature.of("compare", known, n=question.data.n, **found)
 
 
-def estimate(
-    question: Question, model: int, measure: str, outcomes: Outcomes, true_ends: Any, true_level: float
-) -> Estimate:
+def estimate(question: Question, model: int, measure: str, outcomes: Outcomes, ends: Any, level: float) -> Estimate:
     """Return the measure of one classifier: observed, and on true labels, as a method makes their ends, if it does."""
     if question.of_table:  # intervals are left out where the measure is not defined
         value, (low, high) = float(table_value(question.data, measure)[model]), own_ends(question, model)
@@ -360,13 +358,13 @@ def estimate(
     if measure == "error":
         value, hits, low, high = 1 - value, question.data.n - hits, 1 - high, 1 - low
     true = None
-    if true_ends is not None and not math.isnan(true_ends[0]):
-        least, most = (float(end) for end in true_ends)
+    if ends is not None and not math.isnan(ends[0]):
+        least, most = (float(end) for end in ends)
         if measure == "error":
             least, most = 1 - most, 1 - least
         if not question.of_table:
             least, most = max(least, 0.0), min(most, 1.0)
-        true = Interval(low=least, high=most, level=true_level, method=outcomes.method, kind=outcomes.kind)
+        true = Interval(low=least, high=most, level=level, method=outcomes.method, kind=outcomes.kind)
     return Estimate(
         measure=measure,
         of=question.class_of(measure),

@@ -237,8 +237,7 @@ def _by_class(result: "Decision") -> Section:
     ordered = sorted(result.details["by_class"], key=lambda one: -one["lost"] - one["won"] - one["neither"])
     rows = [(name(one["class"]), one["lost"], one["won"], one["neither"]) for one in ordered]
     columns = {"Given label": "text", f"Agrees with {old}": "count", f"Agrees with {new}": "count"}
-    table = Table("Disagreements by given label", {**columns, "With neither": "count"}, rows)
-    return Section("Disagreements", [table])
+    return Section("Disagreements", [Table("Disagreements by given label", {**columns, "With neither": "count"}, rows)])
 
 
 def _label_errors(result: "Decision") -> Section:

@@ -212,8 +212,7 @@ def hypothetical(question: Question, rows: Rows) -> Pair:
         said = data.predictions[models]
         labels = np.where(hard & (said[0] != said[1]), said[0], data.labels)
         own = replace(data, predictions=said, labels=labels)
-        pair = replace(question, data=own, baseline=np.array([0]), candidate=np.array([1]))
-        found.append(pair.observed())
+        found.append(replace(question, data=own, baseline=np.array([0]), candidate=np.array([1])).observed())
     first, second = np.hstack(found)
     return first, second
 

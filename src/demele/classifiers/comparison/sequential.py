@@ -456,8 +456,7 @@ class SequentialScores(SequentialComparison):
     def decision(self) -> Any:
         """Return the judgement of the means so far, with proved intervals; at least two rows must be answered."""
         k = self.labels_used
-        true = dict(zip(self._systems, self._scores[:, :k], strict=True))
-        audit = Audit(self._order[:k], true, design="uniform")
+        audit = Audit(self._order[:k], dict(zip(self._systems, self._scores[:, :k], strict=True)), design="uniform")
         return judge(self._systems, audit, gate=self._gate, exact=True, **self._known)
 
     def to_dict(self) -> dict[str, Any]:

@@ -178,8 +178,7 @@ class Plan:
 
 def signs(first: Indices, second: Indices, labels: Indices) -> Signs:
     """s(l) = [second says l] - [first says l], where the two disagree or not."""
-    found: Signs = (second == labels).astype(np.int8) - (first == labels).astype(np.int8)
-    return found
+    return np.asarray((second == labels).astype(np.int8) - (first == labels).astype(np.int8))
 
 
 # Testing by betting on a fixed random audit: its labels are read in the order drawn, up to where they decide ----------
@@ -259,8 +258,7 @@ def sequential(question: Question) -> Outcomes:
         order = rng_for(question.seed, "sequential", "order", audit.k).permutation(audit.k)
         message = "the audited rows come sorted, not in the order drawn; they are read in a random order"
         notes = (Note(code="order-lost", message=message, severity="warning"),)
-        chances = audit.inclusion[order]
-        audit = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=chances)
+        audit = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=audit.inclusion[order])
         question = replace(question, audit=audit)
     counts = question.counts()
     asked = terms(question)

@@ -55,8 +55,7 @@ def squares_gained(counts: PairCounts, drop: float) -> float:
     rise = room - 2 * counts.gap
     order = np.argsort(-rise, kind="stable")
     room, rise = room[order], np.maximum(rise[order], 0.0)
-    filled = np.clip(drop - (np.cumsum(room) - room), 0.0, room)
-    return float(filled @ rise)
+    return float(np.clip(drop - (np.cumsum(room) - room), 0.0, room) @ rise)
 
 
 def even_steps(size: Floats, tail: float) -> tuple[float, float, int]:
@@ -409,8 +408,7 @@ def reach(question: Question, budget: NoiseBudget) -> Reach:
             continue
         predictions = data.predictions[used][:, rows]
         right = (predictions == k).astype(exact)
-        hits = right.sum(axis=1, dtype=np.float64)
-        won = hits[None, :] - right @ right.T
+        won = right.sum(axis=1, dtype=np.float64)[None, :] - right @ right.T
         swaps, spare, spare_on_others = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
         others = np.zeros((m, m))
         said = np.unique(predictions)
@@ -469,8 +467,7 @@ def paired_low(lost: Counts, won: Counts, n: int, tail: float) -> Floats:
     leads = share > 0.5
     often = np.where(leads, exact_low(lost + won, n, tail), 0.0)
     often[~leads] = exact_high((lost + won)[~leads], n, tail)
-    low: Floats = (2 * share - 1) * often
-    return low
+    return np.asarray((2 * share - 1) * often)
 
 
 def _population(question: Question, counts: PairCounts, far: Reach, noise_error: float) -> tuple[Flags, Floats, Floats]:
