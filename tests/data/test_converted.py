@@ -98,7 +98,7 @@ def test_dsprites_is_packed_eight_pixels_in_a_byte(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_for_memory_asks_for_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demele.data.loaders.loading.MOST_HELD", 192 * 4 * 4 * 3)
+    monkeypatch.setattr("demele.data.loaders.published.MOST_HELD", 192 * 4 * 4 * 3)
     made = files.write_mpi3d(tmp_path, packed=True)
     assert load(made.published, made.path, variant="toy", size=4).complete
     refuses(InputError, r"can be read from front to back only, and", load, made.published, made.path, variant="toy")

@@ -1,7 +1,9 @@
 """Published sets are read from tiny files of their layouts: every image in its place, its factors beside it."""
 
 import gzip
+import hashlib
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -204,13 +206,10 @@ def test_morpho_mnist_has_the_digit_its_measures_and_what_was_done_to_it(tmp_pat
 
 
 def digested(made: Written, **known: Any) -> Any:
-    fields = {name: getattr(made.published, name) for name in made.published.__dataclass_fields__}
-    return type(made.published)(**fields | {"files": (PublishedFile(made.path.name, **known),)})
+    return replace(made.published, files=(PublishedFile(made.path.name, **known),))
 
 
 def test_another_size_is_a_warning_and_another_digest_an_error_where_it_is_asked_for(tmp_path: Path) -> None:
-    import hashlib
-
     made = files.write_shapes3d(tmp_path)
     content = made.path.read_bytes()
     own = hashlib.sha256(content).hexdigest()

@@ -54,7 +54,7 @@ def test_parts_of_svhn_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_large_part_asks_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demele.data.loaders.loading.MOST_HELD", 1000)
+    monkeypatch.setattr("demele.data.loaders.published.MOST_HELD", 1000)
     made = files.write_svhn(tmp_path)
     refused(made, "cache: .*train_32x32.mat can be read from front to back only", InputError)
     images = load(made.published, tmp_path, cache=tmp_path / "kept.npy", split="train+extra")

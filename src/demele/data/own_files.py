@@ -495,8 +495,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> 
     ):
         n, shape = len(images), images.shape
         # the date of an entry is that of a new ZipInfo, 1980: the same set gives the same bytes
-        opened = partial(archive.open, mode="w", force_zip64=True)
-        with opened(zipfile.ZipInfo("images.npy")) as member:
+        with archive.open(zipfile.ZipInfo("images.npy"), "w", force_zip64=True) as member:
             npy.write_array_header_1_0(member, {"descr": "|u1", "fortran_order": False, "shape": (n, *shape)})
             per_block = max(1, array_images.BLOCK // int(np.prod(shape)))
             for start in range(0, n, per_block):
@@ -505,7 +504,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True) -> 
                 if report is not None:
                     report(int(rows[-1]) + 1, n, f"images of {images.name}")
         for name, held in arrays.items():
-            with opened(zipfile.ZipInfo(f"{name}.npy")) as member:
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 npy.write_array(member, held, allow_pickle=False)
     return path
 

@@ -9,39 +9,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+from demele.core import errors
 from demele.core.arrays import pd
-from demele.core.errors import (
-    DemeleError,
-    FormatError,
-    InputError,
-    InputTypeError,
-    RepackedFileWarning,
-    UnknownNameError,
-    quoted,
-    warn_user,
-)
 from demele.core.kinds import Kind, checked_name, pairs_in
 from demele.core.reading import path_of, size_text
 from demele.core.result import Result, about
 from demele.data.images import ImageSet, Resample, checked_resample, digest_of
 from demele.data.loaders import class_sets, grid_sets
-from demele.data.loaders.published import (
-    MOST_HELD,
-    Finding,
-    PublishedSet,
-    Request,
-    StoredImages,
-    cached,
-    convert,
-    open_converted,
-    placed,
-    recognised,
-)
+from demele.data.loaders import published as sets
 from demele.report.document import Document, Table
 from demele.runtime.work import Report, reporting
 
 #: The sets that :func:`load` knows.
-PUBLISHED: dict[str, PublishedSet] = {one.name: one for one in (*grid_sets.SETS, *class_sets.SETS)}
+PUBLISHED: dict[str, sets.PublishedSet] = {one.name: one for one in (*grid_sets.SETS, *class_sets.SETS)}
 PACKED = "packed"
 Options = Annotated[
     Mapping[str, object] | None, Kind("NAME=VALUE", lambda word: pairs_in(word, "camera=1"), repeats=True)
@@ -49,7 +29,7 @@ Options = Annotated[
 
 
 def load(
-    name: str | PublishedSet,
+    name: str | sets.PublishedSet,
     path: str | Path,
     *,
     variant: str | None = None,
@@ -121,28 +101,30 @@ def load(
     request = requested(published_set(name), path_of(path), variant, check, options)
     published, path = request.published, request.path
     if path.suffix == ".npy" and path.is_file():
-        found, made_from = open_converted(path)
+        found, made_from = sets.open_converted(path)
         for what, value in {"name": published.name, "variant": variant, **options}.items():
             if value is not None and made_from.get(what) != value:
-                held = quoted(made_from.get(what))
-                raise InputError(what, f"{path} was converted from {held}, got {quoted(value)}")
+                held = errors.quoted(made_from.get(what))
+                raise errors.InputError(what, f"{path} was converted from {held}, got {errors.quoted(value)}")
         return _of_size(found, size, resample)
     with reporting() as report:
         whole = _opened(request, report)
         target = _of_size(whole, size, resample)
         if cache is not None and cache != PACKED:
             output = path_of(cache, "cache")
-            return cached(output, target.digest) or convert(target, output, request.origin, report=report)
+            return sets.cached(output, target.digest) or sets.convert(target, output, request.origin, report=report)
         if cache == PACKED and not published.binary:
             binary = ", ".join(one.name for one in PUBLISHED.values() if one.binary)
-            raise InputError("cache", f"{published.name} has more than two levels of grey; {binary} can be packed")
+            raise errors.InputError(
+                "cache", f"{published.name} has more than two levels of grey; {binary} can be packed"
+            )
         if whole.stored.rows is not None and cache is None:
             return target
         if published.binary:  # packed at its own size, where pixels are black and white
             return _of_size(whole.in_memory(packed=True), size, resample)
         needed = len(target) * math.prod(target.shape)
-        if needed > MOST_HELD:
-            raise InputError(
+        if needed > sets.MOST_HELD:
+            raise errors.InputError(
                 "cache",
                 f"{whole.stored.what} can be read from front to back only, and its images take {size_text(needed)}",
                 "name an .npy to write them to once, or convert them with demele lab data convert",
@@ -150,7 +132,7 @@ def load(
         return target.in_memory(packed=False)
 
 
-def published_set(name: str | PublishedSet) -> PublishedSet:
+def published_set(name: str | sets.PublishedSet) -> sets.PublishedSet:
     """Return what is known of a published set.
 
     Raises
@@ -158,10 +140,10 @@ def published_set(name: str | PublishedSet) -> PublishedSet:
     UnknownNameError
         For another name, with the nearest.
     """
-    return name if isinstance(name, PublishedSet) else PUBLISHED[checked_name(name, "name", PUBLISHED)]
+    return name if isinstance(name, sets.PublishedSet) else PUBLISHED[checked_name(name, "name", PUBLISHED)]
 
 
-def _of_size(images: StoredImages, size: int | tuple[int, int] | None, resample: Resample) -> StoredImages:
+def _of_size(images: sets.StoredImages, size: int | tuple[int, int] | None, resample: Resample) -> sets.StoredImages:
     return images if size is None else images.resized(size, checked_resample(resample))
 
 
@@ -191,9 +173,9 @@ class PublishedFiles(Result):
     path: str
     usable: bool
     problem: str | None
-    files: tuple[Finding, ...]
-    failure: DemeleError | None = field(metadata={"json": False})
-    images: StoredImages | None = field(metadata={"json": False})
+    files: tuple[sets.Finding, ...]
+    failure: errors.DemeleError | None = field(metadata={"json": False})
+    images: sets.StoredImages | None = field(metadata={"json": False})
     made_from: Mapping[str, Any] = field(metadata={"json": False})
 
     def document(self) -> Document:
@@ -225,17 +207,17 @@ class PublishedFiles(Result):
         OutputError
         """
         if self.images is None:
-            raise self.failure or InputError("images", "expected files that can be used")
+            raise self.failure or errors.InputError("images", "expected files that can be used")
         output = path_of(path)
         if output.suffix != ".npy":
-            raise InputError("path", f"expected a file that ends in .npy, got {quoted(str(output))}")
+            raise errors.InputError("path", f"expected a file that ends in .npy, got {errors.quoted(str(output))}")
         with reporting() as report:
-            convert(self.images, output, self.made_from, report=report)
+            sets.convert(self.images, output, self.made_from, report=report)
         return output
 
 
 def check_files(
-    name: str | PublishedSet,
+    name: str | sets.PublishedSet,
     path: str | Path,
     *,
     variant: str | None = None,
@@ -283,7 +265,7 @@ def check_files(
     try:
         with reporting() as report:
             images = _opened(request, report)
-    except InputError as error:
+    except errors.InputError as error:
         failure = error
         if all(one.verdict in ("fits", "not published") for one in request.seen):
             request.note(place, str(error.problem).removeprefix(f"{place}: "), "as it was published", "damaged")
@@ -300,8 +282,8 @@ def check_files(
 
 
 def requested(
-    published: PublishedSet, path: Path, variant: str | None, check: str, options: Mapping[str, Any]
-) -> Request:
+    published: sets.PublishedSet, path: Path, variant: str | None, check: str, options: Mapping[str, Any]
+) -> sets.Request:
     """Check what a set is asked for.
 
     Raises
@@ -310,37 +292,39 @@ def requested(
     """
     checked_name(check, "check", ("shape", "digest"))
     if variant is not None and variant not in published.variants:
-        known = ", ".join(map(quoted, published.variants)) or "none"
-        raise UnknownNameError("variant", f"{published.name} has no variant {quoted(variant)}; it has {known}")
+        known = ", ".join(map(errors.quoted, published.variants)) or "none"
+        raise errors.UnknownNameError(
+            "variant", f"{published.name} has no variant {errors.quoted(variant)}; it has {known}"
+        )
     for name in options:
         if name not in published.options:
             others = [one.name for one in PUBLISHED.values() if name in one.options]
             of = f"; it is an option of {', '.join(others)}" if others else ""
             known = ", ".join(published.options) or "none"
-            raise InputTypeError(name, f"{published.name} has no such option{of}; its options are {known}")
+            raise errors.InputTypeError(name, f"{published.name} has no such option{of}; its options are {known}")
         if not any(type(options[name]) is type(value) and options[name] == value for value in published.options[name]):
-            known = ", ".join(map(quoted, published.options[name]))
-            raise InputError(name, f"expected one of {known}, got {quoted(options[name])}")
+            known = ", ".join(map(errors.quoted, published.options[name]))
+            raise errors.InputError(name, f"expected one of {known}, got {errors.quoted(options[name])}")
     every = {name: options.get(name, held[0]) for name, held in published.options.items()}
-    return Request(published, path, variant, check, every)
+    return sets.Request(published, path, variant, check, every)
 
 
-def _opened(request: Request, report: Report | None) -> StoredImages:
+def _opened(request: sets.Request, report: Report | None) -> sets.StoredImages:
     published = request.published
     if not request.path.exists():
         raise request.no_file(request.path)
     read = published.read(request)
-    placing = placed(request.grid, read)
+    placing = sets.placed(request.grid, read)
     if request.check == "digest":
         _check_digests(request, read.files, report)
     else:
         _check_sizes(request, read.files)
     variant = request.variant or ""
-    return StoredImages(
+    return sets.StoredImages(
         read.images,
         **placing,
         name=f"{published.name}_{variant}" if variant else published.name,
-        digest=digest_of(published.name, variant, sorted(request.options.items()), recognised(read.files)),
+        digest=digest_of(published.name, variant, sorted(request.options.items()), sets.recognised(read.files)),
         provenance=published.provenance,
         licence=published.licence,
     )
@@ -349,21 +333,21 @@ def _opened(request: Request, report: Report | None) -> StoredImages:
 # Whether files are byte for byte those that were published ------------------------------------------------------------
 
 
-def _check_sizes(request: Request, files: Sequence[Path]) -> None:
+def _check_sizes(request: sets.Request, files: Sequence[Path]) -> None:
     """Warn of files that fit, but have another size than the published ones: they were repacked."""
     sizes = {one.name: one.size for one in request.published.files if one.size}
     for path in (one for one in files if one.name in sizes):
         found, expected = path.stat().st_size, sizes[path.name]
         request.note(path, f"{found:,} bytes", f"{expected:,} bytes", "fits" if found == expected else "not published")
         if found != expected:
-            warn_user(
+            errors.warn_user(
                 f"{path}: {found:,} bytes, where the published file has {expected:,}: it is a copy that somebody "
                 "made. Names, types and shapes of its arrays fit; whether they hold the published images is not known",
-                RepackedFileWarning,
+                errors.RepackedFileWarning,
             )
 
 
-def _check_digests(request: Request, files: Sequence[Path], report: Report | None) -> None:
+def _check_digests(request: sets.Request, files: Sequence[Path], report: Report | None) -> None:
     """Compare the digests of files with the published ones.
 
     Raises
@@ -377,7 +361,7 @@ def _check_digests(request: Request, files: Sequence[Path], report: Report | Non
     digests = {one.name: one.digest for one in request.published.files if one.digest}
     known = {path: digests[path.name] for path in files if path.name in digests}
     if not known:
-        raise InputError("check", f"no digest of these files of {request.published.title} is known", without)
+        raise errors.InputError("check", f"no digest of these files of {request.published.title} is known", without)
     total, done = sum(path.stat().st_size for path in known), 0
     for path, digest in known.items():
         kind = "sha256" if len(digest) == 64 else "md5"
@@ -392,4 +376,4 @@ def _check_digests(request: Request, files: Sequence[Path], report: Report | Non
         request.note(path, f"{kind} {own}", f"{kind} {digest}", "fits" if own == digest else "differs")
         if own != digest:
             remedy = f"it is not the published file: copy it again, or {without}"
-            raise FormatError(path, f"expected {kind} {digest}, found {own}", remedy)
+            raise errors.FormatError(path, f"expected {kind} {digest}, found {own}", remedy)
