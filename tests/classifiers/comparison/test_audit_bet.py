@@ -113,19 +113,6 @@ def test_it_needs_the_least_probability() -> None:
     assert_at_most(plan.least_probability, 1.0, ROUNDING)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": EXACT, "measure": "recall", "of": 1}, "exact: only for accuracy and error, got 'recall'"),
-        ({"method": EXACT, "measure": "error", "audit": None}, "method 'audit' needs `audit="),
-    ],
-)
-def test_refusals(options: dict[str, Any], message: str) -> None:
-    truth = np.arange(60) % 3
-    plan = draw_audit(60, 20)
-    refuses(InputError, message, compare, truth, truth, truth, **{"audit": plan.answered(truth[plan.rows]), **options})
-
-
 @pytest.mark.parametrize(("value", "message"), [(0, "in \\(0, 1\\]"), (1.5, "in \\(0, 1\\]"), (True, "in \\(0, 1\\]")])
 def test_odd_least_probabilities(value: Any, message: str) -> None:
     refuses(InputError, message, Audit, [0], [1], design="weighted", probabilities=[0.5], least_probability=value)

@@ -174,6 +174,4 @@ def test_mistakes_are_named() -> None:
 
 
 def test_without_an_expert_there_is_none_to_err() -> None:
-    with pytest.raises(DemeleError, match="method 'audit' needs `audit=`, expert labels"):
-        decide(noise=0.02, method=Audited(expert_error=0.01))
     refuses(DemeleError, "expert_error: is of a random audit", assess, Case.new, Case.given, expert_error=0.01)
