@@ -249,13 +249,19 @@ SMALL = [
 
 @pytest.mark.parametrize(("scores", "weights", "loss", "gain"), SMALL)
 def test_fair_on_the_boundary_exactly(scores: list[int], weights: list[float], loss: float, gain: float) -> None:
-    """Over all orders, the mean wealth after each draw is 1 if the sum is the threshold, and below if it is less."""
-    drawn, mass = np.array(scores, float), np.array(weights, float)
+    """Over all orders, the mean wealth after each draw is 1 if the sum is the threshold, and below if it is less.
+
+    Even someone who stops at the best moment errs with probability alpha at most.
+    """
+    drawn, mass, alphas = np.array(scores, float), np.array(weights, float), np.array([0.5, 0.2, 0.05])
     for slack, same in ((0, True), (1, False)):
-        mean = np.zeros(drawn.size)
+        mean, error = np.zeros(drawn.size), np.zeros(3)
         for probability, order in _orders(drawn, mass):
             draws = Draws(drawn[order], mass[order], drawn.size, float(mass.sum()), loss, gain)
-            mean += probability * np.exp(draws.log_wealth(float(drawn.sum()) + slack))
+            wealth = np.exp(draws.log_wealth(float(drawn.sum()) + slack))
+            mean += probability * wealth
+            error += probability * (wealth.max() >= alphas**-1)
+        assert (error <= alphas).all()
         if same:
             assert_close(mean, np.ones(drawn.size), ROUNDING)
         else:

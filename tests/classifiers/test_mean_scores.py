@@ -218,7 +218,12 @@ def test_the_proved_interval() -> None:
     assert mean.value == pytest.approx(0.883467, abs=1e-6)
 
 
-def test_evidence_is_infinite_once_the_draws_contradict_the_claim() -> None:
+def test_evidence_after_each_draw_is_infinite_once_the_draws_contradict_the_claim() -> None:
+    rng = np.random.default_rng(1)
+    true = (rng.random(200) < 0.95).astype(float)
+    scores = np.where(rng.random(200) < 0.95, true, 1 - true)
+    evidence = score_wealth(scores, np.arange(200), true, 0.85)
+    assert evidence[[19, 49, 99]] == pytest.approx([1.271338, 3.699601, 10.786385], abs=1e-6)
     assert score_wealth(np.ones(10), np.arange(6), np.ones(6), 0.5)[-1] == np.inf
 
 

@@ -71,6 +71,8 @@ def test_ppi_py_agrees() -> None:
     assert prediction_powered(*partial_credit()) == pytest.approx((PPI_PARTIAL), abs=1e-12)
     fit = pooled_strata(scores, rows, true[rows])
     assert (float(fit.value), *fit.ends(0.025)) == pytest.approx((0.813895, 0.729555, 0.881653), abs=1e-6)
+    fit = pooled_strata(*partial_credit())
+    assert (float(fit.value), *fit.ends(0.025)) == pytest.approx((0.721099, 0.675864, 0.758261), abs=1e-6)
 
 
 PPI_BINARY = (0.816663578625895, 0.745067591881062, 0.888259565370728)

@@ -1,7 +1,10 @@
 """The simulated test sets: what they promise, and that the thesis' comparisons err there about as it reports."""
 
+import numpy as np
+
 from benchmarks.worlds import noisy_labels, question, rates, reference, world
 from demele.classifiers.comparison.methods import METHODS
+from tests.tolerances import assert_exact
 
 
 def test_the_comparisons_of_the_thesis_err_as_it_reports() -> None:
@@ -23,3 +26,11 @@ def test_the_comparisons_of_the_thesis_err_as_it_reports() -> None:
     assert first.type_1 == second.type_1 == 0
     assert 60 < first.type_2 < 70
     assert 48 < second.type_2 < 56
+
+
+def test_a_world_is_the_same_each_time_and_its_noise_has_its_rate() -> None:
+    one, other = world(0, n=2000), world(1, n=2000)
+    assert_exact(one.predictions, world(0, n=2000).predictions)
+    assert (one.predictions != other.predictions).any()
+    for kind in ("uniform", "class", "feature", "adversarial"):
+        assert np.count_nonzero(noisy_labels(one, 0.05, kind) != one.true_labels) == 100

@@ -297,8 +297,14 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
     plan = draw_audit(len(truth), 60)
     frame = pd.DataFrame({"row": plan.rows, "true_label": truth[plan.rows], "design": "uniform"})
     frame.to_csv("u.csv", index=False)
-    run = demele("compare", *CLOSE, "--audit", "u.csv", "--format", "table", "--explain", "-o", "u.html")
+    told = ("--names", "[bold]a<b>,x & y", "--format", "table", "--explain", "-o", "u.html")
+    run = demele("compare", *CLOSE, "--audit", "u.csv", *told)
     assert "demele audit draw --disagreement" in " ".join(run.out.split())
+    # Names are never markup.
+    assert "[bold]a<b>" in run.out
+    assert "x & y" in run.out
+    page = Path("u.html").read_text(encoding="utf-8")
+    assert ("a<b>" in page, "[bold]a&lt;b&gt;" in page) == (False, True)
 
 
 @pytest.mark.parametrize("command", ["compare", "assess"])

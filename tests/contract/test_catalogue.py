@@ -386,6 +386,7 @@ def test_a_constant_factor_is_undefined_and_changes_nothing_else(name: str) -> N
     assert_exact(score.value, plain.value)
     if score.native_unit == "per factor":
         assert math.isnan(score.native["nothing"])
+        assert strict_json(score.to_json())["per_factor"][1] is None
         own = {key: value for key, value in score.native.items() if key != "nothing"}
     else:
         own = score.native

@@ -87,6 +87,12 @@ def test_a_dead_code_first_is_a_dead_code_last(group: str) -> None:
         assert_close(first, last, ROUNDING)
 
 
+def test_a_representation_that_is_all_dead_scores_zero() -> None:
+    # 0.5 for JEMMIG in print
+    for name in ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap"):
+        assert_close(scored(name, np.zeros((300, 2)), uniform(300, 2)).value, 0.0, ROUNDING)
+
+
 def test_permuted_codes_are_named_not_only_scored_minus_one() -> None:
     factors = uniform(2000, 2)
     swapped = factors[:, ::-1]

@@ -38,6 +38,7 @@ LIMIT: dict[str, Any] = {"penalty": 1e8, "score_on": "training", "encoding": "on
 def test_codes_on_a_grid(name: str) -> None:
     options = LIMIT if name == "infoe" else None
     found = [value(name, codes, GRID, options=options, kinds="categorical") for codes in CODES.values()]
+    assert round(OF_SUM, 6) == 0.629672
     if not name.startswith("info"):
         found = [round(one, 6) for one in found]
     assert_close(found, ON_GRID[name], SOLVER if name == "infoe" else ROUNDING)

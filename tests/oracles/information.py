@@ -25,21 +25,6 @@ def equal_width(column: Column, bins: int) -> list[int]:
     return labels
 
 
-def explicit_edges(column: Column, edges: Sequence[float]) -> list[int]:
-    """Number of the interval [edge, next edge) of each value, the last one closed."""
-    labels = []
-    for value in column:
-        label = None
-        for index in range(len(edges) - 1):
-            inside = edges[index] <= value < edges[index + 1]
-            if inside or (index == len(edges) - 2 and value == edges[-1]):
-                label = index
-        if label is None:
-            raise AssertionError(f"{value} is outside the edges")
-        labels.append(label)
-    return labels
-
-
 # Entropy and information -------------------------------------------------------------------------------------------
 
 

@@ -42,12 +42,15 @@ def uniform_factors(seed: int, n: int, M: int, n_bins: int) -> tuple[Floats, Int
     return v, np.minimum((n_bins * v).astype(int), n_bins - 1)
 
 
-def test_factors_are_drawn_uniformly() -> None:
+def test_factors_are_drawn_uniformly_and_units_of_the_codes_do_not_matter() -> None:
     codes, bins = uniform_factors(0, 400, 4, 2)
     for draw in (z_diff_points, z_votes, of_others):
-        factors = draw(codes, bins, batch_size=3, rng=np.random.default_rng(1))[1]
+        drawn, factors = draw(codes, bins, batch_size=3, rng=np.random.default_rng(1))
         for i in range(4):
             assert_mean(factors == i, 1 / 4)
+        scaled = draw(codes * [3e-7, 1, -1, 1e200], bins, batch_size=3, rng=np.random.default_rng(1))
+        assert_close(scaled[0], drawn, ROUNDING)
+        assert_exact(scaled[1], factors)
 
 
 def test_every_pair_has_its_chance() -> None:

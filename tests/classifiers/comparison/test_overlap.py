@@ -172,6 +172,8 @@ def test_worked_example_of_the_source() -> None:
     assert_close(found.details["candidate_if_bad_for_candidate"][0].round(3), [0.708, 0.751], ROUNDING)
     assert not found.candidate[0]
     assert not found.baseline[0]
+    # 0.758 - 0.743 = 0.0147 apart: 0.7% on each side leaves them apart, 0.8% does not.
+    assert [worst_case_overlap(worked_example(noise)).candidate[0] for noise in (0.007, 0.008)] == [True, False]
 
 
 def test_v1_claims_hold_under_the_bias_of_all_right_labels() -> None:
