@@ -15,6 +15,7 @@ from demele.cli.main import main
 from demele.core.errors import DemeleError, InputError
 from demele.core.proportions import holm
 from demele.labels import Audit
+from demele.noise.transition import digest
 from tests.refusals import refuses
 
 
@@ -307,14 +308,56 @@ def test_the_command_says_what_it_made_of_the_file(tmp_path: Path, capsys: Any) 
     rows = "".join(f"{row},{epoch},{(row + epoch) % 2}\n" for row in range(20) for epoch in (1, 2))
     (tmp_path / "k.csv").write_text(f"id,epoch,A\n{rows}")
     assert main(["judge", str(tmp_path / "k.csv")]) == 1
-    said = capsys.readouterr().err
-    assert "columns read as systems: A" in said
-    assert "the mean of up to 2 repeats of an item; --by-epoch makes each repeat a row" in said
+    assert "columns read as systems: A" in capsys.readouterr().err
+    page = tmp_path / "page.html"
+    for scale, verdicts in (("0,1", True), ("0,2", False)):
+        asked = ["--scale", scale, "--explain", "-o", str(page), "--force"]
+        assert main(["judge", str(tmp_path / "k.csv"), *asked]) == 1
+        for said in (" ".join(capsys.readouterr().out.split()), page.read_text()):
+            assert "the mean of up to 2 repeats of an item; --by-epoch makes each repeat a row" in said
+            assert ("sensitivity and specificity" in said) == verdicts
     assert main(["judge", str(tmp_path / "k.csv"), "--scale", "1-5"]) == 2
     assert "--scale: expected a number, got '1-5'" in capsys.readouterr().err
     (tmp_path / "people.csv").write_text("id,human_A,human_C\n1,1,0\n2,0,1\n3,1,1\n")
     assert main(["judge", f"{tmp_path / 'k.csv'}::A", "--human", str(tmp_path / "people.csv")]) == 0
     assert "people.csv: scores of C are not used; the results hold A" in capsys.readouterr().err
+    assert main(["judge", f"{tmp_path / 'k.csv'}::A", "--by-epoch", "--human", str(tmp_path / "people.csv")]) == 2
+    assert "people.csv: with --by-epoch, scores by people need a column epoch" in capsys.readouterr().err
+
+
+def test_the_digest_changes_with_all_that_changes_a_number(example: Any) -> None:
+    """Without tasks, groups, weights and reach, on a scale from 0 to 1, it is that of the scores alone."""
+    given, rows, true = example
+    human, place = Audit(rows, true["A"][rows], design="uniform"), np.arange(1200) % 20
+    more: list[dict[str, Any]] = [{name: place} for name in ("task", "group", "weight")]
+    more += [{}, {"high": 2}, {"low": -1}, {"reach": (place, np.ones(1200))}, {"reach": (place / 20, np.zeros(1200))}]
+    for answer in (
+        lambda one: judge(one).signature,
+        lambda one: assess(one, audit=human).signature,
+        lambda one: compare(one, one).signature,
+        lambda one: slices(one, human, place % 2).signature,
+        repr,
+    ):
+        assert len({str(answer(RowScores(given["A"], **one))) for one in more}) == len(more)
+    assert judge(RowScores(given["A"])).signature.context["digest"] == digest(given["A"].astype(float))
+
+
+def test_tasks_that_count_the_same_are_a_note_of_the_result(example: Any) -> None:
+    task = np.arange(1200) % 3
+    said = [
+        [note.message for note in judge(RowScores(example[0]["A"], **more)).notes]
+        for more in list[dict[str, Any]]([{"task": task}, {"task": task, "weight": task + 1}, {"task": task * 0}, {}])
+    ]
+    note = "3 tasks count the same in each mean, whatever their rows; a `weight` of ones counts rows"
+    assert said == [[note], [], [], []]
+
+
+def test_the_frame_has_the_difference(judged: Any) -> None:
+    frame = judged.to_frame().set_index("name")
+    assert frame.index.tolist() == ["A", "B", "B - A"]
+    assert frame.loc["B - A", "value"] == judged["B - A"].value
+    assert frame.loc["B - A", "corrected_low"] == judged["B - A"].corrected.low
+    assert frame["tier"].isna().tolist() == [False, False, True]
 
 
 def test_slices_of_each_system(tmp_path: Path, example: Any, scored: Any, capsys: Any) -> None:

@@ -19,7 +19,7 @@ from demele.classifiers.mean_scores import Knowledge, MeanScore, Stratum, breakd
 from demele.classifiers.pooled_strata import TINY
 from demele.classifiers.results import MOST_MODELS, NamedEstimates, Verdict, implied, rank_ranges, tiers
 from demele.classifiers.row_scores import RowScores, human_scores, judged_rows
-from demele.core.arrays import Flags, Floats, Rows
+from demele.core.arrays import Flags, Floats, Rows, pd
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.kinds import Confidence, Count, Level, Rate, checked, checked_name
 from demele.core.proportions import normal_quantile
@@ -247,6 +247,16 @@ class Judgement(Result):
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
         return {**super().to_dict(), "differences": plain(self.differences)}
 
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row for each system, and for each difference of up to 50 systems, which has no rank."""
+        if self.pairs is None or len(self.systems) > MOST_MODELS:
+            return super().to_frame()
+        table = super(Judgement, replace(self, systems=(*self.systems, *self.differences))).to_frame()
+        ranks = ["best_rank", "worst_rank", "tier"]
+        table[ranks] = table[ranks].astype("Int64")
+        table.loc[len(self.systems) :, ranks] = pd.NA
+        return table
+
     def _page_data(self) -> dict[str, Any]:
         """Return what a page offers to download: without differences, if these are more than a page can hold."""
         return self.to_dict() if len(self.systems) <= MOST_MODELS else super().to_dict()
@@ -356,6 +366,9 @@ def judge(
         verdict = "" if gate is None else _VERDICTS[int(mean.low > gate + TINY) - int(mean.high < gate - TINY)]
         away = 0 if gate is None else int(breakdown(one, gate=gate))
         systems.append(_judged(name, mean, verdict, away, known=known.any, **more))
+    if first.task is not None and first.weight is None and (k := np.unique(first.task).size) > 1:
+        message = f"{k} tasks count the same in each mean, whatever their rows; a `weight` of ones counts rows"
+        notes += [(name, Note(code="tasks-count-the-same", message=message)) for name in held]
     audited, labels = 0, min(FIRST_LABELS, first.n)
     assumptions: tuple[str, ...] = ("Nothing is known of the judge's errors.",)
     if noise is not None:
@@ -379,7 +392,8 @@ def judge(
             notes.append((f"{j} - {i}", Note(code="human-scores-apart", message=message, severity="warning")))
     told = {} if slices is None else {"slices": digest(as_column(slices, "slices"))}
     arguments = {"gate": gate, "level": level, "inference": inference, "noise": noise, "exact": exact}
-    seen = [*(one.given for one in held.values()), *([] if audit is None else [audit.rows, *audit.scores.values()])]
+    seen = [part for one in held.values() for part in one.digested()]
+    seen += [] if audit is None else [audit.rows, *audit.scores.values()]
     return Judgement(
         systems=tuple(systems),
         n=first.n,

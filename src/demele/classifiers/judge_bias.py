@@ -129,7 +129,7 @@ def slices(
         notes += (Note(code="slice-thin", message=message),)
     fixed = adjusted(np.array(p_values), correction).tolist()
     differences = [replace(row, p_value=p) for row, p in zip(differences, fixed, strict=True)]
-    met = {"n": scores.n, "digest": digest(scores.given, rows, true, codes)}
+    met = {"n": scores.n, "digest": digest(*scores.digested(), rows, true, codes)}
     return NamedEstimates(
         measure="Mean score",
         rows=(*found, *differences),

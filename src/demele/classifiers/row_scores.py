@@ -104,7 +104,17 @@ class RowScores:
         )
 
     def __repr__(self) -> str:
-        return f"RowScores(n={self.n}, low={self.low:g}, high={self.high:g}, digest={digest(self.given)!r})"
+        return f"RowScores(n={self.n}, low={self.low:g}, high={self.high:g}, digest={digest(*self.digested())!r})"
+
+    def digested(self) -> tuple[object, ...]:
+        """Return all that changes a number, for a digest: the scores, and each argument that is not its default."""
+        names = [name for name in ("task", "group", "weight") if getattr(self, name) is not None]
+        if (self.low, self.high) != (0, 1):
+            names += ["low", "high"]
+        whole = self.given - self.low, self.high - self.given
+        if not np.array_equal((self.down, self.up), whole, equal_nan=True):
+            names += ["down", "up"]
+        return (self.given, *(part for name in names for part in (name, getattr(self, name))))
 
     @property
     def n(self) -> int:

@@ -1,13 +1,16 @@
 """``demele judge``: scores by a judge, corrected by human scores of some rows."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from demele.classifiers.judge import judge
+from demele.classifiers.judge import Judgement, judge
 from demele.classifiers.row_scores import RowScores, human_scores
 from demele.cli.engine import Call, Command, Given
 from demele.core.errors import DemeleWarning, warn_user
 from demele.core.kinds import Kind, number
+from demele.core.result import Note
 from demele.files.score_files import read_human, read_scores, systems_of
 
 
@@ -59,15 +62,7 @@ class Judge(Command):
         people = found.human if human is None else given.call(read_human, human, found)
         n_tasks = len(set(found.tasks))
         repeats = max(len(one) for own in found.epochs.values() for one in own)
-        averaged = (
-            f"a score is the mean of up to {repeats} repeats of an item; `by_epoch` makes each repeat a row, which "
-            "gives sensitivity and specificity"
-        )
-        alike = (
-            f"{n_tasks} tasks count the same in each mean, whatever their rows; a `weight` column of ones counts rows"
-        )
-        more = [note for note, holds in ((averaged, repeats > 1), (alike, n_tasks > 1 and weight is None)) if holds]
-        for note in (*found.notes, *(people.notes if people else ()), *more):
+        for note in (*found.notes, *(people.notes if people else ())):
             warn_user(note, DemeleWarning)
         task = found.tasks if n_tasks > 1 else None
         weights = None
@@ -78,4 +73,16 @@ class Judge(Command):
             for name, values in found.scores.items()
         }
         audit = None if people is None else human_scores(people.scores, seed)
-        return given.bind(judge, scores, audit, slices=None if slice is None else found.values_of(slice))
+        call = given.bind(judge, scores, audit, slices=None if slice is None else found.values_of(slice))
+        if repeats < 2:
+            return call
+        message = f"a score is the mean of up to {repeats} repeats of an item; `by_epoch` makes each repeat a row"
+        verdicts = all(set(one) <= {found.low, found.high} for own in found.epochs.values() for one in own)
+        message += ", which gives sensitivity and specificity" if verdicts else ""
+        return partial(_with_note, call, Note(code="repeats-averaged", message=message))
+
+
+def _with_note(call: Call, note: Note) -> Judgement:
+    """Return the judgement of a call with one more note."""
+    found: Judgement = call()
+    return replace(found, notes=(*found.notes, note))

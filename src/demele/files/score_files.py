@@ -293,6 +293,8 @@ def read_human(
         first = said.setdefault((row.system, name), {}).setdefault(row.epoch, row)
         for why, is_odd in zip(odd, (name not in known, first.human != row.human), strict=True):
             odd[why] |= {name: None} if is_odd else {}
+    if found.by_epoch and odd["are not in the results"] and not any(row.epoch for row in rows):
+        raise InputError(f"{text}: with `by_epoch`, scores by people need a column epoch")
     for why, names in odd.items():
         if names:
             first_ones = ", ".join(quoted(name) for name in list(names)[:3])
