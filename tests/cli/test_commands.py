@@ -420,8 +420,8 @@ def test_judge_of_tasks_with_weights(demele: Program, tmp_path: Path) -> None:
     )
     files = (str(tmp_path / "a.csv"), "--human", str(tmp_path / "h.csv"), "--format", "json")
     alike, by_rows = demele("judge", *files), demele("judge", *files, "--weight", "w")
-    assert "2 tasks count the same" in alike.err
-    assert "count the same" not in by_rows.err
+    assert "2 tasks count the same" in alike.out
+    assert "count the same" not in by_rows.out
     means = [json.loads(run.out)["systems"][0]["judge"] for run in (alike, by_rows)]
     assert means == pytest.approx([0.45, 0.81])
     pd.DataFrame([(0, "big", 1), (0, "small", 1)], columns=["id", "task", "score"]).to_csv(
