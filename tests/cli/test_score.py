@@ -107,9 +107,15 @@ def test_codes_that_are_factors_are_told(codes: str, factors: str, shared: str, 
     assert "given as" not in demele("score", "data.csv::z1,z2", "data.csv::shape,size", *STEADY).err
 
 
-def test_the_next_step_reads_files_as_the_command_did(demele: Program, folder: Path) -> None:
-    asked = ("score", "codes.npy", "factors.csv", "--metrics", "mig", "--decimal", ".", "--format", "table")
-    assert "  demele score codes.npy factors.csv --bootstrap 50 --permutations 20 --decimal .\n" in demele(*asked).out
+def test_the_next_step_repeats_what_was_asked(demele: Program, folder: Path, table: pd.DataFrame) -> None:
+    table[["shape", "size"]].where(table.index.to_series() != 3).to_csv("gaps.csv", index=False)
+    asked = ("--metrics", "mig", "--missing", "omit", "--kinds", "shape=categorical", "--bins=8", "--decimal", ".")
+    run = demele("score", "codes.npy", "gaps.csv", *asked, "--format", "table", "--explain", "-o", "page.html")
+    (step,) = [line for line in run.out.splitlines() if line.startswith("  demele score")]
+    said = "--metrics mig --missing omit --kinds shape=categorical --bins 8 --decimal ."
+    assert step == f"  demele score codes.npy gaps.csv --bootstrap 50 --permutations 20 {said}"
+    (score,) = demele.json(*step.split()[1:], "--format", "json")["scores"]
+    assert score["interval"] is not None
 
 
 def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
     assert (mixed.largest >= mixed.mean)[~np.eye(2, dtype=bool)].all()
     assert len(mixed.to_frame()) == 2
     assert np.isnan(mixed.p_value_of_any)
-    assert mixed.document().next[0][1].endswith("--fairness --permutations 20")
+    assert mixed.document().next[0][1].endswith("--task fairness --permutations 20")
 
 
 def test_the_p_value_of_several_pairs_by_hand() -> None:

@@ -129,14 +129,16 @@ class Given:
     files : list of str
     options : dict of str
         Only those that were given; the defaults are those of the library.
+    words : list of str
+        The options as they were typed, such as --bins=8.
     warn : callable
         Says a warning once; nothing with --quiet.
     within : ExitStack
         Contexts in which the command runs.
     """
 
-    def __init__(self, files: list[str], options: dict[str, Any]) -> None:
-        self.files, self.options = files, options
+    def __init__(self, files: list[str], options: dict[str, Any], words: list[str]) -> None:
+        self.files, self.options, self.words = files, options, words
         self.quiet = bool(options.get("quiet"))
         self.warn, self.within = Warned(self.quiet), ExitStack()
         self.used: set[str] = set()
@@ -422,7 +424,7 @@ def parsed(command: Command, name: str, words: Sequence[str]) -> Given:
         hint = f"; did you mean {near[0]}?" if near else f" (see {name} --help)"
         new = INSTEAD.get(flag)
         raise InputError(f"{flag} has a new name; write {new}" if new else f"{flag}: unknown option{hint}")
-    return Given(files, {key: value for key, value in vars(read).items() if key != "files"})
+    return Given(files, {key: value for key, value in vars(read).items() if key != "files"}, options)
 
 
 # What -h and --help print ---------------------------------------------------------------------------------------------
@@ -580,12 +582,12 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
             bound = command.call(given, name)
             parameters = inspect.signature(bound.func).parameters
             others = {one for one, option in options.items() if {*option.of} <= command.functions.keys() - {""}}
-            for name in others - parameters.keys():
-                spoken.pop(name)  # an option of another function: the message means something else
-            for name in given.options.keys() - given.used:
-                of = [label for label in options[name].of if label]
+            for one in others - parameters.keys():
+                spoken.pop(one)  # an option of another function: the message means something else
+            for one in given.options.keys() - given.used:
+                of = [label for label in options[one].of if label]
                 why = f"is for {' or '.join(of)}" if of else "has no part in this; leave it out"
-                raise InputError(f"{options[name].flag}: {why}")
+                raise InputError(f"{options[one].flag}: {why}")
             output.check(annotation_of(bound.func, "return"), inputs)
             kept = next((name for name in ("store", "checkpoint") if name in given.options), "")
             store = given.options.get(kept)
@@ -594,8 +596,9 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
             kept_apart = redirect_stdout(sys.stderr)  # what functions of users print: only results go to stdout
             with resuming(store, given.quiet, records=kept == "store"), shown(given.quiet), kept_apart:
                 result = bound()
-            read = [(options[one].flag, str(given.options[one])) for one in ("decimal", "id") if one in given.options]
-            return output.deliver(result, given.warn, say, show, [typed, *read])
+            of_output = {flag for one in parameter_texts(Output) for flag in options[one].flags}
+            asked = [word for word in given.words if word.partition("=")[0] not in of_output]
+            return output.deliver(result, given.warn, say, show, (name, typed, asked))
     except DemeleError as error:
         raise InputError(say(error)) from error
 
@@ -604,7 +607,7 @@ def execute(command: Command, name: str, words: Sequence[str], show: Callable[[s
 _DATA = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _MENTION = re.compile(rf"""(?<!\w)(?:{_DATA})|`(\w+\(\w*=?\))`|`(\w+)(?:(=)((?:{_DATA}|[^`'"])*))?`""")
 #: A field of codes or factors, which is an option here.
-_FIELD = re.compile(r"`(?:Codes|Factors)\((\w+=[^`]*)\)`")
+_FIELD = re.compile(r"`(?:demele\.)?(?:Codes|Factors)\((?:factors, )?(\w+=[^`]*)\)`")
 #: Functions that messages name, and the commands that call them.
 COMMANDS_OF = {
     "describe()": "demele lab data describe",

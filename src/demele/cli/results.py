@@ -179,9 +179,14 @@ class Output:
             raise InputError("--fail-unless: this result has no values by name")
 
     def deliver(
-        self, result: Any, warn: Warned, say: Say, show: Callable[[str], object], given: Sequence[Sequence[str]]
+        self,
+        result: Any,
+        warn: Warned,
+        say: Say,
+        show: Callable[[str], object],
+        given: tuple[str, Sequence[str], Sequence[str]],
     ) -> int:
-        """Show and write a result made from files, and options that say how these were read; return the exit status.
+        """Show and write the result of a command with files and options, as ``given``; return the exit status.
 
         Raises
         ------
@@ -318,10 +323,11 @@ def holds(condition: str, result: Any) -> bool:
     return bool(value >= float(bound) if sign == ">" else value <= float(bound))
 
 
-def _in_document(document: Document, say: Say, files: Sequence[str], *read: Sequence[str]) -> Document:
+def _in_document(document: Document, say: Say, name: str, files: Sequence[str], options: Sequence[str]) -> Document:
     """Return a document whose notes and assumptions name the options of the command, and whose next steps its files.
 
-    ``read`` are options with which files were read, as words; ``demele audit draw`` reads one file, without --id.
+    A step of the same command repeats the options; another one those with which files were read, but for ``demele audit
+    draw``, which reads one file, without --id. What the step itself sets stays.
     """
     notes = [replace(note, text=say(note.text)) for note in document.notes]
 
@@ -331,10 +337,13 @@ def _in_document(document: Document, say: Say, files: Sequence[str], *read: Sequ
 
     steps = []
     for step, command in document.next:
-        one = command.startswith("demele audit draw ")
-        words = [word for option in read if files and not (one and option[0] == "--id") for word in option]
+        read = ["--decimal"] if command.startswith("demele audit draw ") else ["--decimal", "--id"]
         own = command if any(file in command for file in files) else _FILES.sub(among, command)
-        steps.append((step, f"{own} {shlex.join(words)}".rstrip() if command else command))
+        for word in options if files and command else ():
+            flag, _, value = word.partition("=")
+            if flag not in command.split() and (flag in read or command.startswith(f"{name} ")):
+                own += " " + shlex.join([word] if value.startswith("-") else [flag, *[value] * ("=" in word)])
+        steps.append((step, own))
     return replace(document, notes=notes, assumptions=list(map(say, document.assumptions)), next=steps)
 
 

@@ -142,7 +142,7 @@ class FairnessScores(TableResult):
         target, sensitive = self.factor_names[i], self.factor_names[j]
         (most,) = (one for one in self.rates if (one.target, one.sensitive) == (target, sensitive))
         names = list(map(name, self.factor_names))
-        step = ("Measure the chance level:", "demele probe downstream CODES FACTORS --fairness --permutations 20")
+        step = ("Measure the chance level:", "demele probe downstream CODES FACTORS --task fairness --permutations 20")
         return replace(
             super(FairnessScores, self).document(),
             figure=Heat("Differences of predictions", names, names, self.mean.tolist(), axes=("predicted", "groups")),
