@@ -184,6 +184,19 @@ def test_missing_words_are_left_out(name: str) -> None:
     refuses(demele.errors.InputError, r"1 missing annotation .* first at row 1", one, MISSING[name])
 
 
+def test_missing_annotations_are_refused_in_words_of_the_caller() -> None:
+    codes, gaps = np.eye(8)[:, :2], np.array([[np.nan, *range(7)]]).T
+    words = r"pass `demele\.Factors\(factors, missing='omit'\)` to score"
+    refuses(demele.errors.InputError, words, demele.evaluate, codes, gaps, ["mig"])
+    refuses(
+        demele.errors.InputError,
+        "or pass `missing='omit'` to score",
+        demele.evaluate_sparse,
+        sparse.csc_array(codes),
+        gaps,
+    )
+
+
 def test_missing_numbers_are_left_out() -> None:
     for name in MISSING_NUMBERS:
         factor = one(MISSING_NUMBERS[name], missing="omit")

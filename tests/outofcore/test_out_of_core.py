@@ -406,7 +406,7 @@ def test_files_that_are_not_read(
         ({"z2": (17, np.nan)}, {}, InputError, "1 non-finite value .* in column 'z2', first at row 17; drop"),
         ({"z2": (617, np.inf)}, {}, InputError, "1 non-finite value .* in column 'z2', first at row 617; drop"),
         ({"size": (400, np.inf)}, {}, InputError, "1 infinite value in column 'size', first at row 400"),
-        ({"size": (400, np.nan)}, {}, InputError, "1 missing annotation in column 'size', first at row 400"),
+        ({"size": (400, np.nan)}, {}, InputError, "first at row 400; .* pass `demele.Factors.factors, missing='omit'"),
         ({}, {"metrics": ["rmig"]}, NotEnoughData, "rmig needs the standard deviations"),
         ({}, {"metrics": ["nothing"]}, UnknownNameError, "nothing"),
     ],

@@ -169,6 +169,13 @@ def test_a_batch_that_is_refused_leaves_the_accumulator_as_it_was(number: int, c
     accumulator = both()[number]
     before, held = accumulator.compute(), accumulator.to_bytes()
     refuses(InputError, words, accumulator.update, codes, factors)
+    refuses(
+        InputTypeError,
+        r"got Factors; .*Accumulator\(missing='omit', kinds",
+        accumulator.update,
+        codes,
+        demele.Factors(1),
+    )
     assert accumulator.n == 160
     assert accumulator.to_bytes() == held
     after = accumulator.compute()

@@ -27,6 +27,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural
 from demele.core.kinds import checked_flag
 from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
+#: How functions that take ``missing`` are told to omit rows without annotations.
+OMITTING = "missing='omit'"
+
 
 def read_pair(
     codes: object,
@@ -54,7 +57,8 @@ def read_pair(
         checked_flag(ignore_index, "ignore_index")
     table_columns.check_lengths(codes, factors)
     checked_codes = read_codes(codes, missing=missing)
-    checked_factors = read_factors(factors, kinds=kinds, missing=missing)
+    omitting = OMITTING if ignore_index is None else f"demele.Factors(factors, {OMITTING})"
+    checked_factors = read_factors(factors, kinds=kinds, missing=missing, omitting=omitting)
     check_pair(checked_codes.n, checked_codes.d, checked_factors)
     if not ignore_index:
         table_columns.check_same_rows(codes, factors, optional=ignore_index is not None)
@@ -118,7 +122,9 @@ def read_codes(codes: object, argument: str = "codes", *, missing: Missing = "ra
     return Codes(values, names, low, high)
 
 
-def read_factors(factors: object, *, kinds: object = None, missing: Missing = "raise") -> Factors:
+def read_factors(
+    factors: object, *, kinds: object = None, missing: Missing = "raise", omitting: str = OMITTING
+) -> Factors:
     """Validate factors: columns that are each continuous or categorical, detected or given.
 
     Parameters
@@ -135,6 +141,8 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         ``factors.attrs["periods"]`` of a frame names, as those of image sets do.
     missing : {"raise", "omit"}
         What to do with missing annotations (NaN, None).
+    omitting : str
+        How the caller is told to omit them.
     """
     if not isinstance(missing, str) or missing not in ("raise", "omit"):
         raise InputError("missing", f"expected 'raise' or 'omit', got {quoted(missing)}")
@@ -169,7 +177,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         raise InputError(
             "factors",
             f"{plural(len(first.values) - first.n_annotated, 'missing annotation', 'missing annotations')} in column "
-            f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass `missing='omit'` to "
+            f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass `{omitting}` to "
             "score each factor on the rows annotated for it",
         )
     return Factors(tuple(read), missing, tuple(filter(None, doubts)), kinds is not None)

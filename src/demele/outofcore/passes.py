@@ -623,7 +623,7 @@ def whole_rows(given: Codes, known: Factors, *, seed: int, n_jobs: int, report: 
                 "factors",
                 f"{plural(seen.n - factor.n_annotated, 'missing annotation', 'missing annotations')} in column "
                 f"{name!r}{others}, first at row {factor.first_missing}; drop those rows, or pass "
-                "`missing='omit'` to score each factor on the rows annotated for it",
+                "`demele.Factors(factors, missing='omit')` to score each factor on the rows annotated for it",
             )
     frame = BinEdges(tuple(names), seen.low, seen.high, tuple(columns), known.missing)
     codes, factors = frame.described(seen.n, [one.n_annotated for one in seen.factors])

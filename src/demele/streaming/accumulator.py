@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from demele.core import given_data
 from demele.core.arrays import Array
 from demele.core.errors import (
     DemeleError,
@@ -412,6 +413,9 @@ class Accumulator:
         InputError, InputTypeError
             For a batch with other columns, or values that are refused; this accumulator stays as it was.
         """
+        if isinstance(factors, given_data.Factors):
+            remedy = "pass its values, and `Accumulator(missing='omit', kinds=...)` or a frame made so"
+            raise InputTypeError("factors", "expected a table, got Factors", remedy)
         held, rows = self._held, None
         if self._frame is not None:
             rows = read_batch(self._frame, codes, factors, self._settings.outside)

@@ -214,7 +214,7 @@ def read_rows(
         column = as_column(given_column, "factors")
         factor = read_factor(column, name, given.get(name))
         if not factor.complete:
-            _check_missing(~factor.annotated(), name, missing, "pass `missing='omit'`")
+            _check_missing(~factor.annotated(), name, missing, "pass `Accumulator(missing='omit')`")
         if before and mixed(before[index], column):
             told = ("numbers", "text") if storage(column) else ("text", "numbers")
             raise InputError("factors", f"column {name!r} holds {told[0]} in this batch, and held {told[1]} before")
