@@ -201,7 +201,9 @@ def test_links_go_by_name_unless_that_cuts_the_fabric() -> None:
 
 def test_a_benchmark_counts_what_it_times() -> None:
     whole = small()
+    whole.network.train()
     pruned, masked = whole.copy(), whole.copy()
+    assert not pruned.network.training
     pruned.prune("links", 0.4, min_links="shortest")
     masked.prune("weights", 0.5)
     table = benchmark({"whole": whole, "pruned": pruned, "masked": masked}, batch=4, n_repeats=1)

@@ -497,10 +497,10 @@ def agreement(
         Metrics whose small scores are good, such as FID. Their scores are negated, so that a positive tau means that
         two metrics prefer the same configurations.
     null : table or sequence of tables, optional
-        Floats of the same rows against permuted factors. Their matrix shows what agreement there is
+        Scores of the same rows against permuted factors. Their matrix shows what agreement there is
         without any information; of several, the mean.
     halves : two tables, optional
-        Floats on two disjoint halves of the rows that were scored.
+        Scores on two disjoint halves of the rows that were scored.
     again : mapping of str to table or sequence of tables, optional
         Other scores of the same rows, such as from earlier checkpoints, for the stability of the ranking of each
         metric. One table is compared with ``scores``, several with each other.

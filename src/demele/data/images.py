@@ -214,8 +214,8 @@ class ImageSet(ABC):
     def _count_places(self) -> None:
         """Look once whether the set is its whole space."""
         self._n = next(len(one) for one in (self._table, self._places, self.space) if one is not None)
-        different = self._n if self._places is None else np.unique(self._places).size
-        self.complete = self.space is not None and len(self.space) == self._n == different
+        whole = self.space is not None and len(self.space) == self._n
+        self.complete = whole and (self._places is None or np.unique(self._places).size == self._n)
 
     @abstractmethod
     def _draw(self, rows: Counts) -> Bytes:

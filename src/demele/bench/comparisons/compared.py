@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -254,16 +254,16 @@ def check_methods(
     if kind == "uniform" and annotations is not None:
         raise InputError("annotations", "only `kind='feature'` uses them; drop them, or ask for that noise")
     given = read_labels(true_labels, "true_labels")
-    made: dict[float, Any] = {}
-    for rate in noise:
+
+    def noisy(rate: float) -> Any:
         if callable(kind):
-            made[rate] = kind(given.copy(), rate, seed)
-        elif kind == "feature":
-            made[rate] = add_feature_noise(given, annotations, rate, legitimacy=legitimacy)
-        else:
-            made[rate] = add_uniform_noise(given, rate, classes=data.vocabulary.classes, seed=seed)
-    kind = f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind
-    plan = Plan(data, made, methods, asked, kind=kind, reference=reference, level=level, seed=seed)
+            return kind(given.copy(), rate, seed)
+        if kind == "feature":
+            return add_feature_noise(given, annotations, rate, legitimacy=legitimacy)
+        return add_uniform_noise(given, rate, classes=data.vocabulary.classes, seed=seed)
+
+    named = f"own ({getattr(kind, '__name__', 'function')})" if callable(kind) else kind
+    plan = Plan(data, noisy, noise, methods, asked, kind=named, reference=reference, level=level, seed=seed)
     at = checked_at(at, noise)
     with Sweep(plan.identity, store=store, n_jobs=n_jobs, executor=executor) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
@@ -280,7 +280,9 @@ class Plan:
     Parameters
     ----------
     clean : Labelled
-    made : mapping of rate to labels, or to what has labels
+    noisy : callable
+        Makes the labels of a rate, or what has labels; called when everything else is right.
+    rates : sequence of float
     methods : object
         As of :func:`check_methods`.
     asked : tuple of Asked
@@ -291,7 +293,8 @@ class Plan:
     def __init__(
         self,
         clean: Labelled,
-        made: Mapping[float, Any],
+        noisy: Callable[[float], Any],
+        rates: Iterable[float],
         methods: object,
         asked: tuple[contenders.Asked, ...],
         *,
@@ -302,7 +305,6 @@ class Plan:
     ) -> None:
         self.clean, self.asked, self.kind = clean, asked, kind
         self.reference, self.level, self.seed = reference, level, seed
-        self.difficulty: Floats | None = made[max(made)].difficulty if kind == "feature" else None
         entrants, notes = contenders.chosen_contenders(methods), list[Note]()
         if len(clean.names) == 2 and any(contender.family == "agreement" for contender in entrants):
             if methods is not None:
@@ -320,6 +322,8 @@ class Plan:
             if left := [one.text for one in asked if one.measure not in contender.measures]:
                 message = f"The function {contender.name} is not asked for {', '.join(left)}: {_TO_BE_ASKED}."
                 notes.append(Note(code="measures-left-out", message=message, subject=(contender.name,)))
+        made = {rate: noisy(rate) for rate in rates}
+        self.difficulty: Floats | None = made[max(made)].difficulty if kind == "feature" else None
         self.versions: dict[NoiseRate, Indices] = {}
         for rate, one in made.items():
             labels = read_labels(getattr(one, "labels", one), "kind")
@@ -615,7 +619,8 @@ def noise_experiment(
                 labels=coded,
                 predictions=every[chosen],
             ),
-            {rate: add_feature_noise(labels, annotations, rate) for rate in noise},
+            lambda rate: add_feature_noise(labels, annotations, rate),
+            noise,
             entrants,
             asked,
             kind="feature",

@@ -688,7 +688,9 @@ class Fabric:
 
     def copy(self) -> Self:
         """Return a fabric of its own with the same weights, such as to prune one in two ways."""
-        return deepcopy(self)
+        made = deepcopy(self)
+        made._network.eval()
+        return made
 
     def export(self) -> networks.FabricNetwork:
         """Return a ``torch.nn.Module`` for use alone, with norms and masks inside the kernels.

@@ -131,7 +131,6 @@ PRINT = tuple(
 
 # Published claims about pruning, and the differences, paired by seed, that a study measures for them ------------------
 
-Floats = Floats
 Expected = Literal["more", "equal", "less", ""]
 Verdict = Literal["more", "less", "inconclusive"]
 
