@@ -27,7 +27,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, plural
 from demele.core.kinds import checked_flag
 from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
-#: How functions that take ``missing`` are told to omit rows without annotations.
+#: How functions that take ``missing`` omit rows without annotations.
 OMITTING = "missing='omit'"
 
 
@@ -142,7 +142,7 @@ def read_factors(
     missing : {"raise", "omit"}
         What to do with missing annotations (NaN, None).
     omitting : str
-        How the caller is told to omit them.
+        How the message says to omit them.
     """
     if not isinstance(missing, str) or missing not in ("raise", "omit"):
         raise InputError("missing", f"expected 'raise' or 'omit', got {quoted(missing)}")
