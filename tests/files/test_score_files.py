@@ -160,7 +160,7 @@ def test_people_are_joined_by_id_and_unknown_or_contradicting_ones_are_refused(t
     for text, why in (
         ("id,human_A\n7,1\n8,1\n9,1\n10,1\n11,1\n", "4 items are not in the results, first '7', '9', '10'"),
         ("id,human_A,human_B\n9,1,1\n10,0,1\n", "2 items are not in the results, first '9', '10'"),
-        ("id,human_A\n8,1\n8,0\n", "1 items have two different scores, first '8'"),
+        ("id,human_A\n8,1\n8,0\n", "1 item has two different scores, first '8'"),
         ("id,human\n8,1\n", "the systems of the scores are not named; expected columns human_A, human_B"),
         ("id,human_C\n8,1\n", "holds no system called 'C'"),
         ("id,note\n8,7\n", "no column of people's scores among id, note; expected a column human, or human_A and hum"),

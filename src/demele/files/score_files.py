@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, quoted
+from demele.core.errors import FormatError, InputError, plural, quoted
 from demele.core.kinds import Kind, checked, number, pairs_in
 from demele.core.labelled import shown
 from demele.core.reading import parsing, path_of
@@ -283,7 +283,9 @@ def read_human(
     rows = [replace(row, system=system) for row in rows if (system := meant[row.system]) is not None]
     several = found.ids[0].startswith(f"{found.tasks[0]}/")
     said: dict[tuple[str, str], dict[str, ScoredRow]] = {}
-    odd: dict[str, dict[str, None]] = {"are not in the results": {}, "have two different scores": {}}
+    unknown = "item is not in the results", "items are not in the results"
+    twice = "item has two different scores", "items have two different scores"
+    odd: dict[tuple[str, str], dict[str, None]] = {unknown: {}, twice: {}}
     known = {*found.ids, *found.left_out}
     items = Counter(name.partition("/")[2] for name in known if several)
     alone = {item: name for name in known if items[item := name.partition("/")[2]] == 1}
@@ -293,13 +295,13 @@ def read_human(
         first = said.setdefault((row.system, name), {}).setdefault(row.epoch, row)
         for why, is_odd in zip(odd, (name not in known, first.human != row.human), strict=True):
             odd[why] |= {name: None} if is_odd else {}
-    if found.by_epoch and odd["are not in the results"] and not any(row.epoch for row in rows):
+    if found.by_epoch and odd[unknown] and not any(row.epoch for row in rows):
         raise InputError(f"{text}: with `by_epoch`, scores by people need a column epoch")
     for why, names in odd.items():
         if names:
             first_ones = ", ".join(quoted(name) for name in list(names)[:3])
             hint = "; the results have several tasks: add a column task" if several and not rows[0].task else ""
-            raise InputError(f"{text}: {len(names)} items {why}, first {first_ones}{hint}")
+            raise InputError(f"{text}: {plural(len(names), *why)}, first {first_ones}{hint}")
     place = {name: row for row, name in enumerate(found.ids)}
     for (system, name), repeats in said.items():
         k = len(found.epochs[system][place[name]]) if name in place else 0
