@@ -351,6 +351,10 @@ def _steps(path: Path, kind: str, columns: Sequence[ColumnFacts], table: "pd.Dat
         yield "Scores by people", f"demele judge RESULTS --human {file}"
     if sheet:
         return
+    square = table.select_dtypes("number")
+    if square.shape == (len(table), len(table)) and len(table) > 1 and np.allclose(square.sum(axis=1), 1):
+        yield "Accuracy with these probabilities of mistakes", f"demele assess PREDICTIONS LABELS --noise {file}"
+        return
     classes = [one.name for one in columns if one.holds == "classes" and not one.missing]
     label = column_of(path, classes, _LABELS)
     if label is not None:
@@ -362,7 +366,8 @@ def _steps(path: Path, kind: str, columns: Sequence[ColumnFacts], table: "pd.Dat
             yield "Accuracy when labels may be wrong", f"demele {name} {said}"
     numbers = [one.name for one in columns if one.holds == "numbers" and one.name != score and not one.missing]
     if len(numbers) > 1:
-        factors = picking(path, *classes) if classes else "FACTORS"
+        varied = [one.name for one in columns if one.name in classes and one.values != 1]
+        factors = picking(path, *varied) if varied else "FACTORS"
         yield "Scores of codes", f"demele score {picking(path, *numbers)} {factors}"
 
 

@@ -74,6 +74,14 @@ def test_tables_in_every_format_are_examined_alike(tmp_path: Path, suffix: str) 
     assert not examined(tmp_path / "gaps.csv", frame.to_csv(index=False)).commands
 
 
+def test_constant_codes_are_no_factors_and_shares_of_mistakes_no_codes(tmp_path: Path) -> None:
+    codes = "z1,z2,z3\n" + "".join(f"{k / 7},{k / 9},0.0\n" for k in range(12))
+    steps = commands(examined(tmp_path / "codes.csv", codes), tmp_path)
+    assert steps == ["demele score codes.csv::z1,z2 FACTORS"]
+    steps = commands(examined(tmp_path / "noise.csv", "true,cat,dog\ncat,0.9,0.1\ndog,0.2,0.8\n"), tmp_path)
+    assert steps == ["demele assess PREDICTIONS LABELS --noise noise.csv"]
+
+
 def test_an_audit_without_answers_is_filled_in_first(tmp_path: Path) -> None:
     text = "row,true_label,design\n1,,uniform\n2,,uniform\n"
     steps = [
