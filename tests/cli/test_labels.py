@@ -179,6 +179,7 @@ def test_a_file_that_a_missing_package_writes_is_refused_before_the_computing(
     demele: Program, labels_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    demele.refused("--noise: expected a share", "labels", "corrupt", "true.npy", "--noise", "1.5")
     demele.refused("demele[parquet]", "labels", "corrupt", "true.npy", "--noise", "0.05", "-o", "noisy.parquet")
     assert not Path("noisy.parquet").exists()
 

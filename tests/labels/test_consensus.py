@@ -390,6 +390,8 @@ def test_noise_of_given_labels() -> None:
     given = 1 - TRUE
     found = aggregate(NAMED, given=given)
     assert found.given.wrong_share == consensus(ANSWERS).wrong_share(given)
+    (note,) = [one.text for one in found.document().notes if "share of wrong labels" in one.text]
+    assert "audit of random rows" in note
     assert_close(found.noise_frame().iloc[:, 1:].to_numpy(), consensus(ANSWERS).noise(given).probabilities, ROUNDING)
     refuses(InputError, "given: expected the labels whose noise", aggregate(ANSWERS).noise_frame)
 

@@ -23,7 +23,14 @@ from demele.core.error_aims import ErrorAims
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import NoisyLabels, TransitionCounts, TransitionMatrix, asymmetric_transition, symmetric_transition
 from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator
-from demele.labels.made.noise import _drawn, add_class_noise, add_feature_noise, add_model_noise, add_uniform_noise
+from demele.labels.made.noise import (
+    _drawn,
+    add_class_noise,
+    add_feature_noise,
+    add_model_noise,
+    add_noise,
+    add_uniform_noise,
+)
 from tests.refusals import refuses
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
@@ -256,6 +263,7 @@ def test_against_the_algorithm_as_printed() -> None:
 
 def test_refuses() -> None:
     refuses(InputError, r"rate: expected a share .* got 5; for 5% write 0.05", add_feature_noise, TRUE, VOTES, 5)
+    refuses(InputError, r"^noise: expected a share .* got 1.5", add_noise, TRUE, [0.1, 1.5])
     for rate in (-0.1, float("nan"), True, "5%"):
         refuses(InputError, r"^rate: expected a share", add_feature_noise, TRUE, VOTES, rate)
     refuses(InputError, r"annotations: expected 5 labels of", lambda: add_feature_noise(TRUE, np.array(VOTES).T, 0.2))

@@ -43,6 +43,7 @@ class Corrupt(Command):
     functions: ClassVar = {"": add_noise}
     usage = ("LABELS",)
     short = "noise kind symmetric features predictions seed"
+    called: ClassVar = {"rate": "--noise"}
 
     def _run(self, given: Given) -> Call:
         (text,), warn = given.files, given.warn

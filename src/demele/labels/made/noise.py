@@ -763,7 +763,7 @@ def add_noise(
     if not makers and found != "uniform":
         raise InputError("kind", f"{found} needs {' or '.join(name for name, of in _MAKES.items() if of == found)}")
     listed = list(noise) if isinstance(noise, list | tuple) else [noise]
-    rates: list[Any] = [] if is_matrix or noise is None else listed
+    rates: list[Any] = [] if is_matrix or noise is None else [checked_rate(rate, "noise") for rate in listed]
     if not rates and found != "model" and not is_matrix:
         raise InputError("noise", "expected the share of labels to make wrong; pass `noise=0.05`")
     annotators, exact = None, not approximate
