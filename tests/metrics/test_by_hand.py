@@ -54,6 +54,9 @@ def test_explicitness_of_a_code_that_tells_one_class_of_three() -> None:
     code = (classes > 0).astype(float)[:, None]
     score = demele.metrics.explicitness(code, classes, score_on="training")
     assert_close(score.value, (1 + 0.5 + 0.5) / 3, ROUNDING)
+    rare = demele.metrics.explicitness(np.vstack([code, [[0.5]]]), np.append(classes, 3))
+    (said,) = [note.message for note in rare.notes if note.code == "value-without-auc"]
+    assert said.startswith("1 of 4 values of factor 'v1' is too rare")
 
 
 @pytest.mark.worked("sap")

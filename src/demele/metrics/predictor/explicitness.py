@@ -134,9 +134,10 @@ def explicitness(
         occupied = np.bincount(labels[labels[:, index] >= 0, index], minlength=n_levels[index]) > 0
         undefined = int((occupied & np.isnan(aucs)).sum())
         if undefined:
+            are, they = ("is", "it is") if undefined == 1 else ("are", "they are")
             message = (
-                f"{undefined} of {int(occupied.sum())} values of factor {factor.name!r} are too rare to be both in the "
-                "training and in the test rows; they are left out"
+                f"{undefined} of {int(occupied.sum())} values of factor {factor.name!r} {are} too rare to be both in "
+                f"the training and in the test rows; {they} left out"
             )
             notes.append(Note(code="value-without-auc", message=message, subject=(factor.name,), severity="warning"))
         by_value[factor.name] = above(aucs, 0.5, report)
