@@ -177,7 +177,7 @@ def test_functions_of_classes_take_scores(example: Any) -> None:
     assert assess(a)["system"].corrected == judge(a, noise=0).systems[0].corrected
     assert rank({"A": a, "B": b}).names == ("B", "A")
     refuses(InputError, "labels: is for predicted classes, not for scores of rows", compare, a, b, labels=given["A"])
-    refuses(InputError, r"groups: .*; pass `RowScores\(group=\)`", assess, {"A": a}, groups=given["A"])
+    refuses(InputError, r"groups: .*; pass RowScores\(group=\)", assess, {"A": a}, groups=given["A"])
     refuses(InputError, "measure: is for predicted classes", rank, {"A": a, "B": b}, measure="f1")
     refuses(InputError, "verdict: is of two systems", lambda: assess(a).verdict)
 

@@ -50,7 +50,7 @@ def also_of_scores(function: Callable[P, R]) -> Both[P, R]:
         if names[1] == "candidate":
             systems = named(systems, given.pop("candidate", None))
         for name in given.keys() - inspect.signature(judge).parameters.keys():
-            remedy = "pass `RowScores(group=)`" if name == "groups" else "leave it out"
+            remedy = "pass RowScores(group=)" if name == "groups" else "leave it out"
             raise InputError(name, "is for predicted classes, not for scores of rows", remedy)
         if given.get("audit") is None:
             given.setdefault("noise", 0.0)
