@@ -321,5 +321,6 @@ def test_latte_names_give_one_value_per_attribute_of_its_protocol(name: str, arg
 def test_bad_arguments_of_latte_names(name: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(demele.errors.InputError, match=message):
         getattr(adapter, name)(**arguments)
-    with pytest.raises(TypeError):
-        getattr(adapter, name)(nonsense=1)
+    for other in ("nonsense", "protocol", "options"):  # the protocol and its options are those of Latte
+        with pytest.raises(TypeError):
+            getattr(adapter, name)(**{other: None})

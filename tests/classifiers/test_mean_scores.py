@@ -95,12 +95,13 @@ def test_wrong_scores_move_a_mean_so_far(rate: float, ends: tuple[float, float])
     assert wider.high > bound.high
 
 
-def test_a_lead_breaks_down_with_so_many_wrong_rows() -> None:
+def test_a_lead_breaks_down_with_so_many_wrong_rows_or_verdicts() -> None:
     first, second = (RowScores([int(letter) for letter in text]) for text in ("1111011011", "1010010011"))
     lead = first.minus(second)
     assert lead.mean == pytest.approx(0.3)
     assert sorted(lead.down, reverse=True) == [2, 2, 2, 1, 1, 1, 1, 1, 1, 1]
-    assert (breakdown(lead), breakdown(second.minus(first))) == (2, 2)
+    assert (breakdown(lead), breakdown(second.minus(first)), breakdown(lead, unit="verdict")) == (2, 2, 3)
+    assert bounded_mean(lead, 0.15, unit="verdict").low == pytest.approx(0)
     assert bounded_mean(lead, 0.2).low <= 0 < bounded_mean(lead, 0.1).low
 
 

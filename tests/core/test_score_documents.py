@@ -205,6 +205,9 @@ def test_a_value_is_computed_without_pandas() -> None:
         "codes = numpy.random.default_rng(0).random((2000, 2))\n"
         "score = demele.metrics.mig(codes, codes)\n"
         "assert 'pandas' not in sys.modules, 'loaded for a table that nobody asked for'\n"
+        "import copy, pickle\n"
+        "from demele.core.arrays import pd\n"
+        "assert pickle.loads(pickle.dumps(copy.copy(pd))).DataFrame is pd.DataFrame\n"
         "assert score.matrix.shape == (2, 2)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)

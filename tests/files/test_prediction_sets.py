@@ -186,6 +186,16 @@ def test_scores_are_kept_and_the_largest_is_predicted(tables: Path) -> None:
     found = read_predictions({"model": "p.csv"}, "gold.csv", id="id", scores=True)
     assert found.predictions["model"].tolist() == [*"xyx"]
     assert found.scores["model"].tolist() == [[0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]
+    pd.read_csv("p.csv").assign(p_=1.0).to_csv("p.csv", index=False)  # a score of no class
+    refuses(
+        InputError,
+        "expected a column of scores for each class",
+        read_predictions,
+        ["p.csv"],
+        "gold.csv",
+        id="id",
+        scores=True,
+    )
 
 
 @pytest.mark.parametrize(

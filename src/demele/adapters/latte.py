@@ -260,8 +260,8 @@ class LatteMetric:
         own = {**self.defaults, **bound.arguments}
         checked_size(own.get("thresh", THRESHOLD), "thresh", zero=True)
         meant = {name: value for name, value in own.items() if name != "thresh"}
-        settings: Any = {"native": True, **accumulator_keywords(self.metric, **meant), **more}
-        super().__init__(self.metric, **settings)  # type: ignore[call-arg] # of the metric that this is mixed into
+        settings: Any = {"native": True, **accumulator_keywords(self.metric, **meant)}
+        super().__init__(self.metric, **settings, **more)  # type: ignore[call-arg] # of the metric that it is mixed into
         self._own = own
 
     def _values(self, result: Any) -> Any:

@@ -64,7 +64,6 @@ class MeanScore:
         gate"; None without a gate.
     statistic, sides : float, int
         Student's t, if the p-value is of this.
-
     asymptotic_low, asymptotic_high : float or None
         Interval of PPI++, which needs many labels.
     strata : tuple of Stratum
@@ -85,11 +84,9 @@ class MeanScore:
     tested: Any = None
     statistic: Any = None
     sides: int = 1
-
     asymptotic_low: Any = None
     asymptotic_high: Any = None
     strata: tuple[Stratum, ...] = ()
-
     audited: Any = 0
     error: Any = np.nan
     degrees: Any = np.nan
@@ -289,6 +286,7 @@ def bounded_mean(
     *,
     level: Level = 0.95,
     inference: Literal["population", "test_set"] = "test_set",
+    unit: Literal["row", "verdict"] = "row",
 ) -> MeanScore:
     """Bound the mean true score where at most a share of the given scores is wrong; no human is needed.
 
@@ -297,11 +295,13 @@ def bounded_mean(
     scores : RowScores
         Of one system, or the difference of two.
     rate : float
-        Largest share of wrong rows.
+        Largest share of wrong rows, or of wrong verdicts: a difference has two verdicts per row.
     level : float
         Of the sampling of rows.
     inference : {"test_set", "population"}
         The mean of these rows, or of new ones.
+    unit : {"row", "verdict"}
+        What ``rate`` is a share of.
 
     Returns
     -------
@@ -317,11 +317,14 @@ def bounded_mean(
     from scipy.special import stdtrit
 
     held = scores.take(scores.scored)
-    shares, count, ends = held.shares(), int(rate * held.n + 1e-9), []
-    for sign, moved in ((-1, held.down), (1, held.up)):
+    shares, ends = held.shares(), []
+    for sign, moved in zip((-1, 1), held.reaches(unit), strict=True):
+        count = int(rate * moved.shape[-1] + 1e-9)
+        worth = moved * np.tile(shares, moved.shape[-1] // held.n)
         wrong = np.zeros(moved.shape, dtype=np.bool_)
-        np.put_along_axis(wrong, np.argsort(-moved * shares, axis=-1, kind="stable")[..., :count], True, axis=-1)
-        value, variance, degrees = _sampled(held, held.given + sign * np.where(wrong, moved, 0.0))
+        np.put_along_axis(wrong, np.argsort(-worth, axis=-1, kind="stable")[..., :count], True, axis=-1)
+        change = np.where(wrong, moved, 0.0).reshape(*moved.shape[:-1], -1, held.n).sum(axis=-2)
+        value, variance, degrees = _sampled(held, held.given + sign * change)
         sampling = -stdtrit(degrees, (1 - level) / 2) * np.sqrt(variance) if inference == "population" else 0.0
         ends.append(value + sign * sampling)
     value = held.given @ shares
@@ -337,14 +340,15 @@ def bounded_mean(
     )
 
 
-def breakdown(scores: RowScores, *, gate: float = 0.0) -> Any:
-    """Return the least number of wrong rows that takes the mean from its side of the gate to it; a tie is no lead.
+def breakdown(scores: RowScores, *, gate: float = 0.0, unit: Literal["row", "verdict"] = "row") -> Any:
+    """Return the least number of wrong rows, or verdicts, that takes the mean to the gate; a tie is no lead.
 
     Parameters
     ----------
     scores : RowScores
         The difference of two systems; or one system, with a gate; or several of either.
     gate : float
+    unit : {"row", "verdict"}
 
     Returns
     -------
@@ -354,14 +358,15 @@ def breakdown(scores: RowScores, *, gate: float = 0.0) -> Any:
     Examples
     --------
     >>> first, second = RowScores([1, 1, 1, 1, 0, 1, 1, 0, 1, 1]), RowScores([1, 0, 1, 0, 0, 1, 0, 0, 1, 1])
-    >>> print(breakdown(first.minus(second)))
-    2
+    >>> print(breakdown(first.minus(second)), breakdown(first.minus(second), unit="verdict"))
+    2 3
     """
     held = scores.take(scores.scored)
     shares = held.shares()
     lead = held.given @ shares - checked_gate(gate, scores.low, scores.high)
-    moved = np.where((lead > 0)[..., None], held.down, held.up)
-    worth = -np.sort(-moved * shares, axis=-1)
+    down, up = held.reaches(unit)
+    moved = np.where((lead > 0)[..., None], down, up)
+    worth = -np.sort(-moved * np.tile(shares, moved.shape[-1] // held.n), axis=-1)
     needed = np.count_nonzero(np.cumsum(worth, axis=-1) < np.abs(lead)[..., None] - TINY, axis=-1) + 1
     return np.where((np.abs(lead) <= TINY) | (needed > moved.shape[-1]), 0, needed)[()]
 
@@ -453,7 +458,7 @@ def audited_means(
         whole = np.empty(held.given.shape)
         whole[..., rows] = true
         moved = known.expert_error * held.width
-        right = changed(held, given=whole, down=np.zeros(whole.shape), up=np.zeros(whole.shape))
+        right = changed(held, given=whole, down=np.zeros(whole.shape), up=np.zeros(whole.shape), verdicts=None)
         found = trusted_mean(right, level=level, gate=gate, two_sided=two_sided, moved=moved)
         if not population:  # nothing is left to chance
             low, high = np.maximum(found.value - moved, held.low), np.minimum(found.value + moved, held.high)

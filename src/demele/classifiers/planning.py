@@ -336,4 +336,6 @@ def more_or_better(
         ("cheap, any errors", n, width + noise),
         ("experts", few, z * math.sqrt(accuracy * (1 - accuracy) / few)),
     ]
-    return pd.DataFrame(ways, columns=["way", "labels", "half_width"]).sort_values("half_width", ignore_index=True)
+    return pd.DataFrame(ways, columns=["way", "labels", "half_width"]).sort_values(
+        "half_width", kind="stable", ignore_index=True
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from demele.core.arrays import Counts, Flags, Floats, Rows, pd, rng_for
 from demele.core.columns import numbered_rows
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.kinds import Count, CountOrNone, Data, checked, checked_number
+from demele.core.kinds import Count, CountOrNone, Data, checked, checked_name, checked_number
 from demele.core.table_columns import as_column, number_column, optional_numbers, whole_array
 from demele.noise.audit import Audit, refuse_beyond
 from demele.noise.transition import changed, digest, set_fields
@@ -63,6 +63,7 @@ class RowScores:
     task: Rows | None
     group: Rows | None
     weight: Floats | None
+    verdicts: tuple[Floats, Floats] | None
 
     def __init__(
         self,
@@ -101,6 +102,7 @@ class RowScores:
             task=tasks,
             group=groups,
             weight=weights,
+            verdicts=None,
         )
 
     def __repr__(self) -> str:
@@ -166,13 +168,15 @@ class RowScores:
 
     def apart(self, candidate: Any, baseline: Any) -> "RowScores":
         """Return differences of systems that are stacked, by their places."""
+        (down, other_down), (up, other_up) = ((side[candidate], side[baseline]) for side in (self.down, self.up))
         return changed(
             self,
             given=self.given[candidate] - self.given[baseline],
             low=-self.width,
             high=self.width,
-            down=self.down[candidate] + self.up[baseline],
-            up=self.up[candidate] + self.down[baseline],
+            down=down + other_up,
+            up=up + other_down,
+            verdicts=(np.stack([down, other_up], axis=-2), np.stack([up, other_down], axis=-2)),
         )
 
     def take(self, rows: Any) -> "RowScores":
@@ -183,7 +187,17 @@ class RowScores:
         for name in ("task", "group"):
             if parts[name] is not None:
                 parts[name] = np.unique(parts[name], return_inverse=True)[1].astype(np.intp)
+        if self.verdicts is not None:
+            parts["verdicts"] = tuple(side[..., rows] for side in self.verdicts)
         return changed(self, **parts)
+
+    def reaches(self, unit: str) -> tuple[Floats, Floats]:
+        """Return how far each wrong row, or verdict, moves a row down and up; a difference has two verdicts per row."""
+        checked_name(unit, "unit", ("row", "verdict"))
+        if unit == "row" or self.verdicts is None:
+            return self.down, self.up
+        down, up = (side.reshape(*side.shape[:-2], -1) for side in self.verdicts)
+        return down, up
 
 
 def stacked(systems: Sequence[RowScores]) -> RowScores:
@@ -413,7 +427,7 @@ def item_means(
     between = float("nan")
     if scored.sum() > 1:
         between = max(float(means[scored].var(ddof=1)) - within * float((1 / repeats[scored]).mean()), 0.0)
-    names = tuple(as_column(item, "item")[np.unique(codes, return_index=True)[1]].tolist())
+    names = tuple(as_column(item, "item")[np.unique(codes, return_index=True)[1]])
     return RowScores(means, low, high), names, EpochSpread(within, between, int(scored.sum()))
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 class LateModule:
     """A module that is loaded when something of it is first used."""
 
+    _home: str = "builtins"  # of one that a copy has not filled in yet
+
     def __init__(self, name: str) -> None:
         self._home = name
 
@@ -36,7 +38,7 @@ Array = NDArray[Any]
 Bytes = NDArray[np.uint8]
 
 
-def rng_for(seed: int, *identity: str | int) -> np.random.Generator:
+def rng_for(seed: int, *identity: str | int) -> "np.random.Generator":
     """Return the generator of one named piece of work.
 
     Parameters

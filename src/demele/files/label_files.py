@@ -36,11 +36,11 @@ _ROWS_OF_TEXT = 20
 
 def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
     """Read one column of classes, or of numbers."""
-    table = read_table(text, warn=warn)
+    table, path = read_table(text, warn=warn), split_name(text)[0]
     if table.ndim > 2:
         raise InputError(f"{text}: expected one class per row, got an array of shape {table.shape}")
     if table.shape[1] > 1:
-        values, path = np.asarray(table), split_name(text)[0]
+        values = np.asarray(table)
         names = ["1"] if isinstance(table, np.ndarray) else list(map(str, table))
         held = f"shape {table.shape}" if isinstance(table, np.ndarray) else f"{len(names)} ({listed(names, 6)})"
         remedy = f"pick one, such as {picking(path, names[0])}"
@@ -51,7 +51,7 @@ def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
         raise InputError(f"{text}: expected one column of classes, got {held}; {remedy}")
     if isinstance(table, np.ndarray):
         return table[:, 0]
-    if not numbers:
+    if not numbers and path.suffix.lower() in (".csv", ".tsv", ".txt"):  # others mark what is missing
         refuse_missing(text, table.iloc[:, 0])
     return table.iloc[:, 0]
 

@@ -375,12 +375,12 @@ def read_sheet_rows(path: Path) -> list[tuple[int, Cells]]:
         If it is a workbook and openpyxl is not installed.
     """
     if path.suffix.lower() == ".xlsx":
-        found = list(_workbook_rows(path))
+        found = _workbook_rows(path)
     else:
         delimiter, _ = table_files.first_row(path)
         with parsing(f"{path}: not a table that can be read"):
             read = csv.reader(io.StringIO(table_files.text_of(path), newline=""), delimiter=delimiter)
-            found = [(number, list(map(table_files.unescaped, cells))) for number, cells in enumerate(read, 1)]
+            found = iter([(number, list(map(table_files.unescaped, cells))) for number, cells in enumerate(read, 1)])
     rows = [(number, cells) for number, cells in found if any(not is_empty(cell) for cell in cells)]
     if not rows:
         raise FormatError(f"{path}: is empty")

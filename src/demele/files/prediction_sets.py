@@ -179,7 +179,7 @@ def _identified(
 def _classes_of(text: str, names: Sequence[str], labels: NDArray[Any]) -> list[int | str]:
     """Return the classes that columns are named by, with or without a beginning that all share, such as ``p_``."""
     known = {label_files.class_text(value) for value in labels.tolist()}
-    for size in range(min(map(len, names)) + 1):
+    for size in range(min(map(len, names))):  # no class is without a name
         short = [name[size:] for name in names]
         if known <= set(short) and len({name[:size] for name in names}) == 1:
             return label_files.classes_like(short, labels.astype(object) if labels.dtype.kind == "U" else labels)

@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -311,8 +312,8 @@ def check_repeated(names: Sequence[str], path: Path) -> None:
     ------
     FormatError
     """
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
         raise FormatError(f"{path}: holds more than one column called {quoted(twice)}; rename them")
 
 

@@ -608,7 +608,8 @@ def _score_of(found: Found, request: Request, protocol: str) -> Score:
                 message = f"{few}: it cannot fall below 1/{asked + 1} = {1 / (asked + 1):.3f}"
                 notes += (Note(code="few-shuffles", message=message),)
     if 0 < run.n_bootstrap * (1 - run.level) < 2:
-        message = f"{run.n_bootstrap} resamples are few for a {100 * run.level:g}% interval: each end is one of them"
+        few = f"{run.n_bootstrap} resamples are few for a {100 * run.level:g}% interval"
+        message = f"{few}: each end is the value of one resample"
         notes += (Note(code="few-resamples", message=message, severity="warning"),)
     robust = request.settings is not None and request.settings.estimator == "robust"
     used = max(factor.n_annotated for factor in subject.varying.columns)

@@ -147,7 +147,7 @@ class SparseEvaluation(Result, ScoresByName):
             return self.top
         kept = max((item.rank for item in self.top), default=0)
         most = kept if kept < self.d else np.inf
-        expected = f"a number from 1 to {kept}, as many codes as `top` has kept"
+        expected = f"a number from 1 to {kept}, as many codes as `top` has kept; evaluate with a larger `top`"
         k = checked_whole(k, "k", expected, inside=lambda number: 1 <= number <= most)
         return tuple(item for item in self.top if item.rank <= k)
 

@@ -484,7 +484,7 @@ def of_trees(data: Data, rows: BinnedRows, table: InformationTable, streams: Str
         lambda factor, code: told(factor, [j for j in range(data.n_codes) if j != code]),
         "boosting",
     )
-    message = "boosted trees on unseen rows bound informations from below; a difference of two is an estimate"
+    message = "boosted trees on unseen rows bound informations from below; a difference of two is an estimate, no bound"
     return replace(native, notes=(Note(code="estimate", message=message),))
 
 
