@@ -187,6 +187,13 @@ class Data:
         std = None if self.codes_std is None else self.codes_std[rows]
         return self._of_rows(codes=self.codes.take(rows), factors=self.factors.take(rows), codes_std=std)
 
+    def copied(self) -> "Data":
+        """Return the same rows in arrays of its own."""
+        codes = replace(self.codes, values=self.codes.values.copy())
+        columns = tuple(replace(factor, values=factor.values.copy()) for factor in self.factors.columns)
+        std = None if self.codes_std is None else self.codes_std.copy()
+        return self._of_rows(codes=codes, factors=replace(self.factors, columns=columns), codes_std=std)
+
     def shuffled(self, seed: int, index: int) -> "Data":
         """Return the same codes with the factors as chance has them: rows permuted, of dependent ones whole blocks."""
         return self._of_rows(factors=self.factors.take(self.chance_order(seed, index)))

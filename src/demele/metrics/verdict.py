@@ -353,8 +353,9 @@ def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> Rep
 
 def rows_drawn(data: Data, size: int, seed: int) -> Data:
     """Return a copy of so many rows, drawn at random; of all where there are no more."""
-    rows = rng_for(seed, "rows of a verdict").choice(data.n, min(size, data.n), replace=False)
-    return data.take(np.sort(rows))
+    if size >= data.n:
+        return data.copied()
+    return data.take(np.sort(rng_for(seed, "rows of a verdict").choice(data.n, size, replace=False)))
 
 
 def bins_for(n: int) -> int:

@@ -614,9 +614,13 @@ class CountState(Sums):
     @classmethod
     def empty(cls, frame: BinEdges, rule: Binning) -> Self:
         """Return the state of no rows."""
-        state = cls(frame, rule, Scale.of(frame), {}, frame.bins(rule))
-        rows = Rows(np.empty((0, len(frame.codes))), tuple(np.empty(0) for _ in frame.columns), 0)
-        return replace(state, arrays=state._of_rows(rows))
+        bins, zero = frame.bins(rule), np.array(0, dtype=np.int64)
+        sizes, slots = bins.n_levels, (len(frame.codes), int(bins.code_bins.max()))
+        arrays = {"n": zero, "clipped": zero, "annotated": np.zeros(len(sizes), dtype=np.int64)}
+        tables = {f"table {index}": np.zeros((*slots, size)) for index, size in enumerate(sizes)}
+        places = combinations_with_replacement(range(len(sizes)), 2)
+        pairs = {f"pair {i} {k}": np.zeros((sizes[i], sizes[k])) for i, k in places}
+        return cls(frame, rule, Scale.of(frame), {**arrays, **tables, **pairs}, bins)
 
     @property
     def annotated(self) -> Counts:
