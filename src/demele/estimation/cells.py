@@ -3,8 +3,9 @@
 Factors arrive as integer bins from 0; -1 marks a row that is not annotated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -101,28 +102,46 @@ class FactorCells:
 def summarise_cells(codes: Array, columns: Sequence[Integers], sizes: Sequence[int]) -> FactorCells:
     """Return the :class:`FactorCells` of codes (n_samples, n_codes) and factor columns, each (n_samples,).
 
-    Levels are integers from 0 to size - 1, all annotated. Cost: O(N (d + M)), two passes; no sort. The combinations
-    take 16 bytes per row and, if many are possible, about 40 per distinct one, besides the summary itself.
+    Levels are integers from 0 to size - 1, all annotated. Cost: O(N (d + M)), two passes; no sort. If few combinations
+    are possible they are counted in a table, chunk by chunk; otherwise the packed combinations are hashed at once,
+    which takes 16 bytes per row and about 40 per distinct combination, besides the summary itself.
     """
     n_rows, n_codes = codes.shape
     sizes = tuple(map(int, sizes))  # Python's integers: products may be beyond 64 bits
-    cells = Partition.of(columns, sizes, n_rows)
-    total = np.zeros((n_codes, cells.n))
+    span = prod(sizes)
+    tabulated = span <= max(_SMALL_TABLE, n_rows // 8)
+    cells = None if tabulated else Partition.of(columns, sizes, n_rows)
+    n_slots = span if cells is None else cells.n
+    count = np.zeros(n_slots, dtype=np.int64)
+    total = np.zeros((n_codes, n_slots))
     moments = CodeMoments.empty(n_codes)
     for rows in chunks(n_rows):
         lines = code_rows(codes, rows)
         part, centred = CodeMoments.of_rows(lines, moments.reference if moments.n else lines.mean(axis=1))
         moments = moments.merge(part)
-        slot = cells.group[rows]
-        for line, value in zip(total, centred, strict=True):
-            if cells.n > len(slot):  # few rows for a large table
+        if cells is None:
+            slot, _ = packed([column[rows] for column in columns], sizes, rows.stop - rows.start)
+        else:
+            slot = cells.group[rows]
+        if len(count) > len(slot):  # few rows for a large table
+            np.add.at(count, slot, 1)
+            for line, value in zip(total, centred, strict=True):
                 np.add.at(line, slot, value)
-            else:
-                line += np.bincount(slot, weights=value, minlength=cells.n)
-    levels = np.empty((len(sizes), cells.n), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
-    for line, column in zip(levels, columns, strict=True):
-        line[:] = column[cells.example]
-    return FactorCells(sizes, levels, np.bincount(cells.group, minlength=cells.n), total, moments)
+        else:
+            count += np.bincount(slot, minlength=len(count))
+            for line, value in zip(total, centred, strict=True):
+                line += np.bincount(slot, weights=value, minlength=len(count))
+    decoded: Iterable[Integers]
+    if cells is None:
+        observed = np.flatnonzero(count)
+        count, total = count[observed], total[:, observed]
+        decoded = np.unravel_index(observed, sizes) if sizes else ()
+    else:
+        decoded = (column[cells.example] for column in columns)
+    levels = np.empty((len(sizes), len(count)), dtype=np.min_scalar_type(max([1, *sizes]) - 1))
+    for line, level in zip(levels, decoded, strict=True):
+        line[:] = level
+    return FactorCells(sizes, levels, count, total, moments)
 
 
 # Number of rows, mean and squares of every code in every combination of factor levels, in states that add up ----------
