@@ -351,7 +351,7 @@ class ScoreTable:
         return found
 
 
-def read_beside(table: object, beside: ScoreTable, argument: str) -> Floats:
+def read_same_rows(table: object, scores: ScoreTable, argument: str) -> Floats:
     """Return another table's scores of the same rows, shape (n_rows, n_metrics).
 
     Raises
@@ -360,16 +360,16 @@ def read_beside(table: object, beside: ScoreTable, argument: str) -> Floats:
         If rows or metrics are others.
     """
     columns, n = _columns(table, argument)
-    if n != len(beside.members):
-        raise InputError(argument, f"expected the rows of the scores, {len(beside.members)}, got {n}")
-    lacking = [name for name in beside.metrics if name not in columns]
+    if n != len(scores.members):
+        raise InputError(argument, f"expected the rows of the scores, {len(scores.members)}, got {n}")
+    lacking = [name for name in scores.metrics if name not in columns]
     if lacking:
         raise InputError(argument, f"expected a column for each metric, lacks {quoted(lacking[0])}")
-    odd = np.flatnonzero(columns[beside.named_by] != beside.labels) if beside.named_by in columns else np.zeros(0)
+    odd = np.flatnonzero(columns[scores.named_by] != scores.labels) if scores.named_by in columns else np.zeros(0)
     if odd.size:
         problem = f"row {odd[0]} is of another configuration than row {odd[0]} of the scores"
         raise InputError(argument, f"{problem}; bring the rows into the same order")
-    return _numbers(columns, beside.metrics, argument) * beside.signs
+    return _numbers(columns, scores.metrics, argument) * scores.signs
 
 
 def _columns(table: object, argument: str) -> tuple[dict[str, Array], int]:
@@ -547,7 +547,7 @@ def agreement(
 
     def read(tables: object, argument: str) -> list[Floats]:
         several = tables if isinstance(tables, list | tuple) else [tables]
-        return [table.means(read_beside(one, table, argument)) for one in several]
+        return [table.means(read_same_rows(one, table, argument)) for one in several]
 
     means = table.means()
     weights = resamples(rng_for(seed, "agreement", len(means)), len(means), draws)

@@ -135,9 +135,9 @@ def dependence_of_counts(counts: JointCounts) -> Finding:
         sizes = np.concatenate([np.full(WAVES, n), of_factor])
         enough = away[:, None] * sizes >= EXPECTED * n
         mode = of_code.argmax(axis=1)
-        seldom = np.zeros((len(table), len(sizes)))
-        seldom[:, WAVES:] = of_factor - table[np.arange(len(table)), mode]
-        least = min(least, _least_p(r, enough, n, away, sizes, seldom))
+        others = np.zeros((len(table), len(sizes)))
+        others[:, WAVES:] = of_factor - table[np.arange(len(table)), mode]
+        least = min(least, _least_p(r, enough, n, away, sizes, others))
         n_pairs += (WAVES + 1) * r[0].size
     p_all = min(1.0, least * n_pairs)
     return Finding(p_all < LEVEL, p_all, n_pairs)
@@ -159,17 +159,17 @@ def _marginal(codes: Array, rows: Rows, factors: Sequence[tuple[Array, bool]], d
             for factor in own:
                 r = features @ factor.values.T  # (waves, codes, functions)
                 enough = away[:, None] * factor.sizes >= EXPECTED * n
-                seldom = (
+                others = (
                     off.astype(np.float64) @ factor.members.T.astype(np.float64) if not enough.all() else r[0]
                 )  # else unread
-                least = min(least, _least_p(r, enough, float(n), away, factor.sizes, seldom))
+                least = min(least, _least_p(r, enough, float(n), away, factor.sizes, others))
         if least * n_pairs < level:
             break
     p_all = min(1.0, least * n_pairs)
     return Finding(p_all < level, p_all, n_pairs, level)
 
 
-def _least_p(r: Floats, enough: Flags, n: float, away: Floats, sizes: Floats, seldom: Floats) -> float:
+def _least_p(r: Floats, enough: Flags, n: float, away: Floats, sizes: Floats, others: Floats) -> float:
     """Smallest p-value of correlations; of rare classes with codes that hardly leave one value, by their exact tail.
 
     A coincidence of few rows with few rows has a hypergeometric tail, which Chernoff's bound by the divergence of the
@@ -181,7 +181,7 @@ def _least_p(r: Floats, enough: Flags, n: float, away: Floats, sizes: Floats, se
     p = float(betainc(max(n - 2, 1.0) / 2, 0.5, 1.0 - square))
     if enough.all():
         return p
-    share = np.clip(seldom / np.maximum(sizes, 1.0), 0.0, 1.0)
+    share = np.clip(others / np.maximum(sizes, 1.0), 0.0, 1.0)
     usual = np.broadcast_to((away / n)[:, None], share.shape)
     divergence = rel_entr(share, usual) + rel_entr(1 - share, 1 - usual)
     rare = ~enough & (sizes < n) & (share > usual)

@@ -296,7 +296,7 @@ def examine_file(
 # What a file holds ----------------------------------------------------------------------------------------------------
 
 
-#: What a file may hold beside factors under their own names.
+#: What a file may hold in addition to factors under their own names.
 ARRAYS = ("codes", "codes_std", "factors", "factor_names", "images", "reconstructions", "traversals")
 
 
